@@ -6,6 +6,7 @@ installed as subpackages of this package, so that no other top-level name is tak
 modules.
 """
 
+import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -75,3 +76,9 @@ def load_ipython_extension(shell: object) -> None:
 def __dir__() -> list[str]:
     """Return all names, also those that are not imported yet."""
     return sorted({*globals(), *_HOMES})
+
+
+if os.environ.get("GRADSCRIBE_RANK_TAPE"):
+    from gradscribe.rank_tape import begin
+
+    begin()

@@ -19,6 +19,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+NUMBERS_BUDGET = 64 << 20
+"""Bytes of big tensors whose numbers a tape has, small ones first; past it only statistics."""
 _lock = threading.Lock()
 _running: list[str] = []
 """Place at which the running recording has begun; empty if none runs."""
@@ -27,8 +29,9 @@ _running: list[str] = []
 class Recording:
     """The context manager that `record` returns: ``with gs.record() as tape``."""
 
-    def __init__(self, tape: RunTape | None = None) -> None:
+    def __init__(self, tape: RunTape | None = None, takes_numbers: bool = True) -> None:
         self._tape = RunTape() if tape is None else tape
+        self._takes_numbers = takes_numbers
         self._recording: InProcessRecording | None = None
         self._frame: FrameType | None = None
         self._compiler: object = None
@@ -91,7 +94,7 @@ class Recording:
         text = source_of(filename, frame.f_globals if code is None else None)
         if self._tape.has_begun:
             raise RecordingError("This recording was used before: call gradscribe.record() again")
-        _claim(f"{frame.f_code.co_filename}:{frame.f_lineno}")
+        claim(f"{frame.f_code.co_filename}:{frame.f_lineno}")
         try:
             self._recording = InProcessRecording(text, filename)
             self._recording.start()
@@ -108,7 +111,8 @@ class Recording:
             raise RecordingError("This recording has not begun")
         try:
             recording.stop(error)
-            self._tape.fill(recording.tape(names))
+            tape = recording.tape(names, NUMBERS_BUDGET if self._takes_numbers else 0)
+            self._tape.fill(tape, big=recording.big)
         finally:
             _running.clear()
         return self._tape
@@ -175,7 +179,8 @@ def record(
     or the call ends, also by an exception, which goes on as without a recording.
 
     Recorded are the calling thread and the threads that it starts meanwhile. Lines are those of the
-    file with the ``with`` or with the function. Compiled code cannot be recorded: meanwhile
+    file with the ``with`` or with the function. All numbers of tensors are on the tape up to 64 MB
+    of them, past it their statistics, of the largest. Compiled code cannot be recorded: meanwhile
     ``torch.compile`` returns what it is given, and functions compiled before run uncompiled, whose
     last digits are those of plain PyTorch. What is printed is not on the tape.
 
@@ -280,7 +285,12 @@ def _check_function(function: object) -> None:
         raise TypeError("record cannot follow a generator: use `with gs.record()` around its loop")
 
 
-def _claim(place: str) -> None:
+def claim(place: str) -> None:
+    """Note where the recording of this process began.
+
+    Raises:
+        RecordingError: one is running already.
+    """
     with _lock:
         if _running:
             raise RecordingError(

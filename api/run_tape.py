@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from gradscribe.tape_views import NodeView, OpView, TensorView
 if TYPE_CHECKING:
     import networkx as nx
 
-    from gradscribe.engine.protocol.tape import Finding, Problem, Tape
+    from gradscribe.engine.protocol.tape import Finding, Problem, Snapshot, Tape
     from gradscribe.playback.flow.ways import Ways
     from gradscribe.playback.svg import Theme
     from gradscribe.playback.tape.index import Index
@@ -33,6 +33,7 @@ class RunTape:
 
     def __init__(self) -> None:
         self._data: Tape | None = None
+        self._big: Mapping[int, Snapshot] = {}
         self._text, self._filename = "", ""
         self._findings: tuple[Finding, ...] | None = None
         """The findings that were saved with the run; None if it was recorded here."""
@@ -48,9 +49,14 @@ class RunTape:
         self.has_begun = True
         self._text, self._filename = text, filename
 
-    def fill(self, tape: "Tape", findings: "tuple[Finding, ...] | None" = None) -> None:
-        """Take what was recorded, and the findings if those are known."""
-        self._data, self._findings = tape, findings
+    def fill(
+        self,
+        tape: "Tape",
+        findings: "tuple[Finding, ...] | None" = None,
+        big: "Mapping[int, Snapshot] | None" = None,
+    ) -> None:
+        """Take what was recorded, the findings if those are known, and numbers of big tensors."""
+        self._data, self._findings, self._big = tape, findings, big or {}
 
     @property
     def data(self) -> "Tape":
@@ -83,15 +89,29 @@ class RunTape:
         """Lookups over the tape."""
         from gradscribe.playback.tape.index import Index
 
-        return Index(self.data)
+        return Index(self.data, self._big)
 
     @cached_property
     def _named(self) -> dict[str, list[TensorView]]:
         named: dict[str, list[TensorView]] = {}
+        of_tensor = self._names_of_tensors()
+        for value in self.data.values:
+            known = of_tensor.get(self.index.first_version(value.id), ())
+            name = value.name or (next(iter(known)) if len(known) == 1 else "")
+            if name:
+                named.setdefault(name, []).append(TensorView(self.index, value, name))
+        return named
+
+    def _names_of_tensors(self) -> dict[int, set[str]]:
+        """Return the names of all versions of each tensor, by its first version.
+
+        A variable's name is noted at the end of the recording, on the version that it has then.
+        """
+        names: dict[int, set[str]] = {}
         for value in self.data.values:
             if value.name:
-                named.setdefault(value.name, []).append(TensorView(self.index, value))
-        return named
+                names.setdefault(self.index.first_version(value.id), set()).add(value.name)
+        return names
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -247,9 +267,8 @@ class RunTape:
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Write the run to a file, which `load`, the window and ``gradscribe diff`` open.
 
-        It has the program's text, its findings and every number that the tape has; of tensors with
-        more than 1,024 elements that is statistics and a thumbnail. By custom the name ends in
-        ``.tape``.
+        It has the program's text, its findings and every number that the tape has. By custom the
+        name ends in ``.tape``.
 
         Raises:
             RecordingError: the recording has not ended.
@@ -257,7 +276,7 @@ class RunTape:
         """
         from gradscribe.tape_store import save
 
-        save(self.data, self.findings, self.source, self.filename, path)
+        save(self.data, self.findings, self.source, self.filename, path, self._big)
 
     def open(self, at: int | TensorView | None = None) -> None:
         """Show the run in the window used last, or else in a new one, and return at once.

@@ -2,13 +2,14 @@
 
 import os
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gradscribe.run_tape import RunTape
 
 if TYPE_CHECKING:
-    from gradscribe.engine.protocol.tape import Finding, Tape
+    from gradscribe.engine.protocol.tape import Finding, Snapshot, Tape
 
 
 def load(path: "str | os.PathLike[str]") -> RunTape:
@@ -30,7 +31,7 @@ def load(path: "str | os.PathLike[str]") -> RunTape:
         warnings.warn(f"{path}: {found.trouble}", stacklevel=2)
     tape = RunTape()
     tape.begin(found.program.source, found.program.title)
-    tape.fill(found.tape, found.tape.findings)
+    tape.fill(found.tape, found.tape.findings, found.big)
     return tape
 
 
@@ -40,8 +41,11 @@ def save(
     source: str,
     title: str,
     path: "str | os.PathLike[str]",
+    big: "Mapping[int, Snapshot]",
 ) -> None:
     """Write a run with its findings to a file, in one step: no half of it is ever there.
+
+    ``big``: see `RunFile`.
 
     Raises:
         ValueError: it is too long, or the file cannot be written; the message says why.
@@ -52,7 +56,7 @@ def save(
     whole = replace(tape, findings=findings)
     try:
         described = tape_files.describe(source, Path(title).name, 0, whole)
-        documents.write_bytes(Path(path), tape_files.encode(described, whole))
+        documents.write_bytes(Path(path), tape_files.encode(described, whole, big=big))
     except documents.Refused as error:
         raise ValueError(str(error)) from error
 

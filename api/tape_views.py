@@ -13,7 +13,7 @@ class TensorView:
     """One tensor of a run, at one version.
 
     Numbers are NumPy arrays of the tensor's shape, copies; bfloat16 and half are widened to
-    float32, which is exact. Of tensors of more than 1,024 elements the tape has statistics alone:
+    float32, which is exact. Of tensors past the memory for numbers there are statistics alone:
     their arrays are None, and `summary` and `grad_summary` have mean, std, min, max and norm.
     """
 
@@ -38,7 +38,7 @@ class TensorView:
     @property
     def value(self) -> "np.ndarray | None":
         """The numbers, of shape `shape`; None if the tape has no more than `summary`."""
-        return _array(self.summary)
+        return _copy(self._index.numbers(self._value.snapshot))
 
     @property
     def _state(self) -> "GradientState":
@@ -47,8 +47,12 @@ class TensorView:
     @property
     def grad_summary(self) -> "Snapshot | None":
         """The gradient with its statistics (those of big tensors alone); None if there is none."""
+        return self._index.snapshot(self._grad_number)
+
+    @property
+    def _grad_number(self) -> int | None:
         state = self._state
-        return self._index.snapshot(state.returned if state.snapshot is None else state.snapshot)
+        return state.returned if state.snapshot is None else state.snapshot
 
     @property
     def grad(self) -> "np.ndarray | None":
@@ -57,12 +61,12 @@ class TensorView:
         Of a leaf it is ``.grad``, of a result what arrived in the last pass (without
         ``retain_grad``), and where ``torch.autograd.grad`` returned it, what it returned.
         """
-        return _array(self.grad_summary)
+        return _copy(self._index.numbers(self._grad_number))
 
     @property
     def shares(self) -> "tuple[np.ndarray | None, ...]":
         """The partial gradients of the last pass, in order of arrival; their sum arrived."""
-        return tuple(_array(self._index.snapshot(share)) for share in self._state.shares)
+        return tuple(_copy(self._index.numbers(share)) for share in self._state.shares)
 
     @property
     def line(self) -> int:
@@ -158,6 +162,5 @@ class NodeView:
         return f"<NodeView {self.name}>"
 
 
-def _array(snapshot: "Snapshot | None") -> "np.ndarray | None":
-    found = None if snapshot is None else snapshot.array()
+def _copy(found: "np.ndarray | None") -> "np.ndarray | None":
     return None if found is None else found.copy()

@@ -458,7 +458,7 @@ class Watch:
         from gradscribe.recording import Recording
 
         self._tape_at = 0
-        recording = Recording()
+        recording = Recording(takes_numbers=False)
         recording.put_compiler_away()
         try:
             recording.begin(frame)

@@ -8,6 +8,7 @@ from gradscribe.app.files import documents, notebooks
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.link import interpreters
 from gradscribe.app.link.interpreters import Interpreter, UnusablePython
+from gradscribe.app.link.ranks import MOST_RANKS
 from gradscribe.app.link.remote import address
 from gradscribe.playback.text import formatting
 
@@ -68,6 +69,26 @@ def read_program(name: str) -> str:
         count = formatting.count(len(skipped), "line")
         sys.stderr.write(f"gradscribe: {count} for IPython became comments: {skipped[0][:60]}\n")
     return source
+
+
+def add_ranks(parser: argparse.ArgumentParser) -> None:
+    """Add the number of ranks, and the script's own arguments."""
+    parser.add_argument(
+        "arguments", nargs="*", metavar="ARG", help="the script's arguments; options go after --"
+    )
+    parser.add_argument(
+        "--ranks",
+        type=rank_count,
+        metavar="N",
+        help="run it on N ranks under torch.distributed.run, each recorded; needs --trust",
+    )
+
+
+def rank_count(word: str) -> int:
+    """Return a number of ranks. Raises argparse.ArgumentTypeError."""
+    if not (word.isascii() and word.isdecimal() and 0 < int(word) <= MOST_RANKS):
+        raise argparse.ArgumentTypeError(f"{word[:20]} is not a number of ranks, 1 to {MOST_RANKS}")
+    return int(word)
 
 
 def add_recording(parser: argparse.ArgumentParser) -> None:

@@ -7,17 +7,19 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import IO, Self
 
 from gradscribe.app.files import documents
 from gradscribe.app.link import launch
 from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.app.link.launch import ENDLESS, GARBAGE, PRINTED_LIMIT
-from gradscribe.engine.protocol import frames, messages
+from gradscribe.engine.protocol import frames, messages, tape_file
+from gradscribe.engine.protocol.check_replies import MAX_PEEKED
 from gradscribe.engine.protocol.outcome import Outcome
 from gradscribe.engine.protocol.position import CurrentLine
 from gradscribe.engine.protocol.processor_waits import SpentTime
-from gradscribe.engine.protocol.tape import Problem, Tape
+from gradscribe.engine.protocol.tape import Problem, Snapshot, Tape
 from gradscribe.engine.system import without_gc
 
 TIMEOUT_S = 60.0
@@ -28,6 +30,8 @@ READY_S = 120.0
 """Seconds for the engine to start; importing torch from a cold disk is slow."""
 FREEZE_S = 600.0
 """Seconds for assembling the tape; millions of events take a while."""
+NUMBERS_S = 30.0
+"""Seconds for the numbers of one tensor."""
 READ = 1 << 16
 FAR_END_S = 4.0
 """Seconds for an engine on another machine to end, and to say so."""
@@ -52,25 +56,26 @@ def record_source(
     examine: bool = True,
     leaves_only: bool = False,
     interpreter: Interpreter | None = None,
+    arguments: tuple[str, ...] = (),
+    big: "BigTensors | None" = None,
 ) -> Tape:
     """Run a program in a new engine and return its tape.
 
     ``timeout`` in seconds; ``printed`` is called with pieces of output while the program runs.
-    ``policy``: apply the policy for programs from outside; ``is_open``: run with all of the user's
-    permissions; ``is_full``: record every step of long loops in full; ``memory``: bytes for the
-    numbers of big tensors; ``examine``: look for mistakes; ``leaves_only``: return no more of the
-    tape than its leaves, its output and its error; ``interpreter``: another Python to run it in.
+    ``policy``: apply that for programs from outside; ``is_open``: with all of the user's rights;
+    ``is_full``: record all steps of long loops in full; ``memory``: bytes for numbers of big
+    tensors; ``examine``: look for mistakes; ``leaves_only``: no more than leaves, output and error.
+    ``big`` is filled after the run.
 
     Raises:
         NoDevice: the device does not exist.
     """
-    place = full_device_name(device)
     run = messages.Run(
         1,
         source,
         filename,
         seed,
-        place,
+        full_device_name(device),
         timeout,
         EVENT_LIMIT,
         threads=0,
@@ -79,14 +84,35 @@ def record_source(
         examine=examine,
         leaves_only=leaves_only,
         full_events=0 if is_full else FULL_EVENTS,
+        arguments=arguments,
     )
     with BlockingEngine(is_open, interpreter) as engine:
-        ready = engine.wait_ready()
-        if isinstance(ready, Tape):
-            return ready
-        if run.device not in ready.devices:
-            raise NoDevice(f"No device {device} here; there is: {', '.join(ready.devices)}")
-        return engine.record(run, printed)
+        tape = _first_tape(engine, run, printed)
+        if big is not None and not engine.spent:
+            big.found.update(engine.numbers(run.run_id, tape, big.budget))
+        return tape
+
+
+def _first_tape(
+    engine: "BlockingEngine", run: messages.Run, printed: Callable[[str], None] | None
+) -> Tape:
+    ready = engine.wait_ready()
+    if isinstance(ready, Tape):
+        return ready
+    if run.device not in ready.devices:
+        raise NoDevice(f"No device {run.device} here; there is: {', '.join(ready.devices)}")
+    return engine.record(run, printed)
+
+
+@dataclass
+class BigTensors:
+    """Numbers of tensors that a tape only summarizes, by their index in its snapshots.
+
+    ``budget``: most bytes of them.
+    """
+
+    budget: int
+    found: dict[int, Snapshot] = field(default_factory=dict)
 
 
 class ProgramRecorder:
@@ -201,9 +227,7 @@ class BlockingEngine:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        if self._process.poll() is None and launch.end(self._process.pid, self._interpreter):
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(FAR_END_S)
+        self._end_far()
         launch.kill(self._process.pid)
         self._process.kill()
         self._process.wait()
@@ -212,6 +236,12 @@ class BlockingEngine:
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             assert pipe is not None
             pipe.close()
+
+    def _end_far(self) -> None:
+        """End an engine on another machine, whose process here is about to be killed."""
+        if self._process.poll() is None and launch.end(self._process.pid, self._interpreter):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(FAR_END_S)
 
     def wait_ready(self) -> messages.Ready | Tape:
         """Wait for the engine; return a tape with the reason if it does not start."""
@@ -253,6 +283,24 @@ class BlockingEngine:
             late = not isinstance(silence, EngineGone)
             return self._failed_tape(run, late=late, ended=ended)
 
+    def numbers(self, run_id: int, tape: Tape, budget: int) -> dict[int, Snapshot]:
+        """Return the numbers of tensors that the tape of the last run only summarizes.
+
+        They are as many as ``budget`` bytes hold and the engine still has.
+        """
+        found: dict[int, Snapshot] = {}
+        for at in tape_file.summarized(tape, budget)[0]:
+            try:
+                self.send(messages.Peek(run_id, at, MAX_PEEKED))
+                spent = self._count_time(NUMBERS_S)
+                while not isinstance(reply := self._next_within(spent), messages.Peeked):
+                    pass
+            except NoReply:
+                return found
+            if reply.full is not None and reply.full.data is not None:
+                found[at] = reply.full
+        return found
+
     def _count_time(self, seconds: float) -> SpentTime:
         """Return a time limit of the engine from now on, without its waits for a processor."""
         return SpentTime(seconds, self._process.pid)
@@ -283,9 +331,11 @@ class BlockingEngine:
         return launch.crash_tape(*who, self.exit_reason(), self._error_tail(), stdout, at)
 
     def _await_end(self, seconds: float) -> None:
+        is_far = self._interpreter is not None and bool(self._interpreter.host)
         try:
-            self._process.wait(seconds)
+            self._process.wait(max(seconds, FAR_END_S) if is_far else seconds)
         except subprocess.TimeoutExpired:
+            self._end_far()
             self._process.kill()
             self._process.wait()
         self._threads[1].join(seconds)
@@ -325,7 +375,7 @@ class BlockingEngine:
                 raise NoReply from None
             if message is None:
                 raise EngineGone
-            if not isinstance(message, messages.Line):
+            if not isinstance(message, messages.LineState):
                 return message
             self._is_lost = not message.is_up
             deadline += message.seconds
@@ -357,7 +407,7 @@ class BlockingEngine:
             crashed = crashed or bool(fatal)
 
 
-def _report_line(line: messages.Line) -> None:
+def _report_line(line: messages.LineState) -> None:
     """Report on standard error that the line is lost, or there again."""
     text = f"{line.host} is there again" if line.is_up else f"line lost, trying again ({line.why})"
     sys.stderr.write(f"gradscribe: {text}\n")

@@ -131,26 +131,45 @@ def run(
     interrupts = _Interrupts()
     with interrupts, _engine(interpreter) as engine:
         ready = wait_ready(engine)
-        device = full_device_name(setup.device)
-        if device not in ready.devices:
-            raise NoDevice(f"no device {setup.device} here; there is {', '.join(ready.devices)}")
-        train = requests.Train(RUN_ID, msgspec.structs.replace(setup, device=device), policy=policy)
-        need = file_needed(train)
-        if need is not None:
-            engine.send(csv_sample.read_file(need.path, need.rows))
-        engine.send(train)
-        outcome = _begin(engine)
-        outcome.given = setup
+
+        def report(state: replies.TrainState, outcome: TrainOutcome) -> None:
+            if progress is not None:
+                progress(state, outcome.loss)
+
+        return train_in(engine, ready, setup, files, report, policy, interrupts)
+
+
+def train_in(
+    engine: BlockingEngine,
+    ready: messages.Ready,
+    setup: Setup,
+    files: tuple[str, ...] = (),
+    progress: Callable[[replies.TrainState, TrainOutcome], None] | None = None,
+    policy: bool = False,
+    interrupts: _Interrupts | None = None,
+) -> TrainOutcome:
+    """Train in an engine that is ready, after other runs or not, to the same bits; see `run`."""
+    device = full_device_name(setup.device)
+    if device not in ready.devices:
+        raise NoDevice(f"no device {setup.device} here; there is {', '.join(ready.devices)}")
+    train = requests.Train(RUN_ID, msgspec.structs.replace(setup, device=device), policy=policy)
+    need = file_needed(train)
+    if need is not None:
+        engine.send(csv_sample.read_file(need.path, need.rows))
+    engine.send(train)
+    outcome = _begin(engine)
+    outcome.given = setup
+    if interrupts is not None:
         interrupts.pause(engine, outcome)
-        began = time.monotonic()
-        engine.send(requests.Advance(RUN_ID, setup.steps))
-        if outcome.interrupted:
-            # The interrupt came before Advance, which has undone its pause: pause again.
-            engine.send(requests.Pause(RUN_ID))
-        _follow(engine, outcome, progress)
-        outcome.seconds = time.monotonic() - began
-        _finish(engine, outcome, files)
-        return outcome
+    began = time.monotonic()
+    engine.send(requests.Advance(RUN_ID, setup.steps))
+    if outcome.interrupted:
+        # The interrupt came before Advance, which has undone its pause: pause again.
+        engine.send(requests.Pause(RUN_ID))
+    _follow(engine, outcome, progress)
+    outcome.seconds = time.monotonic() - began
+    _finish(engine, outcome, files)
+    return outcome
 
 
 def _engine(interpreter: Interpreter | None) -> BlockingEngine:
@@ -215,7 +234,7 @@ def _extend(curves: dict[str, array[float]], series: replies.SeriesChunk) -> Non
 def _follow(
     engine: BlockingEngine,
     outcome: TrainOutcome,
-    progress: Callable[[replies.TrainState, float], None] | None,
+    progress: Callable[[replies.TrainState, TrainOutcome], None] | None,
 ) -> None:
     """Handle messages until the run pauses."""
     while True:
@@ -227,7 +246,7 @@ def _follow(
             case replies.TrainState() as state:
                 outcome.state = state
                 if progress is not None:
-                    progress(state, outcome.loss)
+                    progress(state, outcome)
                 if state.status != "running":
                     return
 
@@ -289,6 +308,11 @@ def _finish(engine: BlockingEngine, outcome: TrainOutcome, files: tuple[str, ...
 
 def to_json(outcome: TrainOutcome) -> bytes:
     """Return the outcome as JSON; see the README."""
+    return msgspec.json.encode(to_document(outcome)) + b"\n"
+
+
+def to_document(outcome: TrainOutcome) -> object:
+    """Return the outcome as an object of JSON."""
     state, begun = outcome.state, outcome.begun
     scores = outcome.views["scores"].facts if "scores" in outcome.views else {}
     weights: dict[str, object] = {}
@@ -321,7 +345,7 @@ def to_json(outcome: TrainOutcome) -> bytes:
         },
         "weights": weights,
     }
-    return msgspec.json.encode(_plain(document)) + b"\n"
+    return _plain(document)
 
 
 def _note(advice: Advice, setup: Setup) -> dict[str, object]:

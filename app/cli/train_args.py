@@ -16,6 +16,7 @@ import msgspec
 from gradscribe.app.cli import table, train
 from gradscribe.app.cli.exit_codes import DIED, FAILED, INTERRUPTED, RAN
 from gradscribe.app.cli.options import add_python, add_trust, chosen_python
+from gradscribe.app.cli.sweeps import sweep_args
 from gradscribe.app.cli.terminal import say
 from gradscribe.app.cli.train import EngineDied, InterruptedEarly, TrainOutcome
 from gradscribe.app.files import documents
@@ -49,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="OUT", help="write everything; - is standard output")
     parser.add_argument("--script", metavar="OUT.py", help="write the run as plain PyTorch")
     parser.add_argument("--safetensors", metavar="OUT", help="write the weights")
+    sweep_args.add_arguments(parser)
     add_python(parser)
     add_trust(
         parser, "let a module in the setup do whatever Python can, except files and the network"
@@ -113,6 +115,9 @@ def _train(options: argparse.Namespace) -> int:
         raise InterruptedEarly from None
     if options.steps is not None:
         setup = msgspec.structs.replace(setup, steps=options.steps)
+    if options.sweep is not None:
+        return sweep_args.run_sweep(options, setup)
+    sweep_args.needs_sweep(options)
     files = tuple(kind for kind in ("script", "safetensors") if getattr(options, kind) is not None)
     with _progress(setup.steps) as progress:
         outcome = train.run(

@@ -63,7 +63,7 @@ def _show(context: CommandContext, path: Path, name: str) -> None:
         foreign=True,
     )
     view = replace(context.session.view, position=shown.position)
-    context.session.load(doc, view, found.tape)
+    context.session.load(doc, view, found.tape, found.big)
     context.session.select(shown.selection)
     context.workspaces.show_workspace("program")
     context.notices.drop(SPOILT)
@@ -92,7 +92,7 @@ def save_run(context: CommandContext) -> None:
         return
     if not tape_files.is_tape(path):
         path = path.with_name(path.name + tape_files.SUFFIX)
-    from gradscribe.app.export.image_job import FileJob
+    from gradscribe.app.export.run_job import RunJob
 
     view = session.view
     calls = None if doc.open_calls is None else tuple(sorted(doc.open_calls))
@@ -102,4 +102,5 @@ def save_run(context: CommandContext) -> None:
     else:
         about = tape_files.describe(source, doc.title, session.shown_seed, tape)
     shown = RunView(view.position, calls, view.selection)
-    context.export_queue.begin(FileJob(path, partial(tape_files.encode, about, tape, shown)))
+    encode = partial(tape_files.encode, about, tape, shown)
+    context.export_queue.begin(RunJob(path, tape, encode, session.numbers))

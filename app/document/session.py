@@ -9,15 +9,16 @@ from PySide6.QtCore import QElapsedTimer, QObject, Signal
 
 from gradscribe.app.document.gradient_hiding import GradientHiding
 from gradscribe.app.document.side_run import run_document
+from gradscribe.app.document.snapshot_source import SnapshotSource
 from gradscribe.app.document.state import ENGINE_DIED, Doc, EngineState, Layer, Limits, Result, View
 from gradscribe.app.document.step_recall import StepRecall
 from gradscribe.app.link.client import Link
 from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.app.link.tape_intake import TapeIntake
 from gradscribe.engine.protocol import messages
-from gradscribe.engine.protocol.regions import ReadRegion, Region
+from gradscribe.engine.protocol.regions import Region
 from gradscribe.engine.protocol.structs import replace
-from gradscribe.engine.protocol.tape import Problem, StepLoop, Tape
+from gradscribe.engine.protocol.tape import Problem, Snapshot, StepLoop, Tape
 from gradscribe.playback.by_hand.targets import GradientKey
 from gradscribe.playback.code.freshness import fresh_events
 from gradscribe.playback.compare.run_changes import ProgramRun
@@ -53,9 +54,6 @@ class Session(QObject):
     moved = Signal(int, int)
     """(position, milliseconds of the animation to it)"""
     checked = Signal(object)
-    peeked = Signal(object)
-    region_read = Signal(object)
-    """A `Region` of the shown tape."""
     probed = Signal(object)
     computed = Signal(object)
     """Carries `messages.Computed` of the running program."""
@@ -81,6 +79,7 @@ class Session(QObject):
         self.python_of: Callable[[str], Interpreter | None] = lambda _path: None
         """Returns the Python for the program in a file."""
         self._link = link
+        self.numbers = SnapshotSource(link, self)
         self._sent = ""
         self._waiting = False
         self._fresh = True
@@ -119,11 +118,18 @@ class Session(QObject):
 
     # The document
 
-    def load(self, doc: Doc, view: View | None = None, tape: Tape | None = None) -> None:
+    def load(
+        self,
+        doc: Doc,
+        view: View | None = None,
+        tape: Tape | None = None,
+        big: Mapping[int, Snapshot] | None = None,
+    ) -> None:
         """Open another document; its first tape is shown even if its program fails.
 
         With ``view``, restore the document's own seed and device and the view's position. With a
         ``tape``, show that, at the view's position; nothing runs until the text is changed.
+        ``big``: the numbers of its big tensors, see `RunFile`.
         """
         # Undo must not lead from the user's own program to one from outside, which would run.
         fresh = any(d.path or d.lesson or d.foreign for d in (self.doc, doc))
@@ -132,6 +138,7 @@ class Session(QObject):
         doc = replace(doc, interpreter=self.python_of(doc.path))
         self.doc = doc
         self._fresh, self.shows_draft = True, False
+        self.numbers.set_file(None)
         self._place = None if view is None else view.position
         layers = view or self.view
         shown = replace(self.view, values=layers.values, gradients=layers.gradients, selection="")
@@ -142,13 +149,15 @@ class Session(QObject):
         self.set_breakpoints(view.breakpoints if view is not None else ())
         self.doc_changed.emit()
         if tape is not None:
-            self._show_recorded(tape, self._place or 0)
+            self._show_recorded(tape, self._place or 0, big)
         elif doc.may_run:
             self._run_live()
         else:
             self._show_recorded(Tape())
 
-    def _show_recorded(self, tape: Tape, position: int = 0) -> None:
+    def _show_recorded(
+        self, tape: Tape, position: int = 0, big: Mapping[int, Snapshot] | None = None
+    ) -> None:
         """Show a tape that was recorded elsewhere; stop the run in flight, if any."""
         self._recall.forget()
         self.stop()
@@ -159,6 +168,7 @@ class Session(QObject):
         result = self.result.with_latest(tape, self.doc.source, seconds=0.0)
         self._shown_with = self._run_with()
         self._set_result(result.with_shown(tape, self.doc.source, shown))
+        self.numbers.set_file(big or {})
         self._fresh = tape.status != "ok" or not tape.events
         self.view = replace(self.view, position=min(position, len(tape.events)))
         if tape.events:
@@ -444,22 +454,6 @@ class Session(QObject):
         self.moved.emit(self.view.position, 0)
         self.hiding_changed.emit()
 
-    def _is_hidden(self, snapshot: int) -> bool:
-        known = self.result.tape.snapshots
-        return 0 <= snapshot < len(known) and known[snapshot].is_hidden
-
-    def peek(self, snapshot: int) -> None:
-        """Request all numbers of a snapshot of the shown tape, unless they are hidden."""
-        if self._is_hidden(snapshot):
-            return
-        self._link.peek(self.result.shown_id, snapshot)
-
-    def read_region(self, request: ReadRegion) -> None:
-        """Request a region of a snapshot of the shown tape, unless it is hidden."""
-        if self._is_hidden(request.snapshot):
-            return
-        self._link.read_region(replace(request, run_id=self.result.shown_id))
-
     # Messages from the engine
 
     def _on_ready(self, message: object) -> None:
@@ -501,10 +495,8 @@ class Session(QObject):
                 if run_id == self._probe_id and not self._to_probe:
                     self.probed.emit(message)
                 self._probe_now()
-            case messages.Peeked(run_id) if run_id == self.result.shown_id:
-                self.peeked.emit(message)
-            case Region(run_id) if run_id == self.result.shown_id:
-                self.region_read.emit(message)
+            case messages.Peeked() | Region():
+                self.numbers.accept(message)
 
     def _print(self, run_id: int, text: str) -> None:
         if self.hiding.is_on:
@@ -617,6 +609,7 @@ class Session(QObject):
     def _set_result(self, result: Result) -> None:
         if result != self.result:
             self.result = result
+            self.numbers.set_result(result)
             self.result_changed.emit()
             self._probe_now()
 

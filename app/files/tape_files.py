@@ -2,13 +2,14 @@
 
 import platform
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from gradscribe.app.files import documents
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.runtime.version import version
 from gradscribe.engine.protocol import tape_file
-from gradscribe.engine.protocol.tape import Tape
+from gradscribe.engine.protocol.tape import Snapshot, Tape
 from gradscribe.engine.protocol.tape_file import RunFile, RunProgram, RunView, UnreadableTape
 
 SUFFIX = tape_file.SUFFIX
@@ -58,8 +59,13 @@ def describe(source: str, title: str, seed: int, tape: Tape) -> RunProgram:
     )
 
 
-def encode(program: RunProgram, tape: Tape, view: RunView | None = None) -> list[bytes]:
-    """Return the bytes of a run's file in pieces.
+def encode(
+    program: RunProgram,
+    tape: Tape,
+    view: RunView | None = None,
+    big: Mapping[int, Snapshot] | None = None,
+) -> list[bytes]:
+    """Return the bytes of a run's file in pieces; ``big``: see `RunFile`.
 
     Raises:
         Refused: it is too long.
@@ -67,9 +73,15 @@ def encode(program: RunProgram, tape: Tape, view: RunView | None = None) -> list
     # At its end, a run is seen whole.
     view = view or RunView(position=len(tape.events))
     try:
-        return tape_file.encode(RunFile(program, tape, view))
+        return tape_file.encode(RunFile(program, tape, view, big=big or {}))
     except UnreadableTape as error:
         raise Refused(f"The run cannot be saved: {error}") from error
+
+
+def left_out(count: int) -> str:
+    """Return what a file lacks of ``count`` big tensors, in a few words."""
+    tensors = "a big tensor" if count == 1 else f"{count:,} big tensors"
+    return f"no more than statistics of {tensors}"
 
 
 def origin(program: RunProgram) -> str:

@@ -34,6 +34,7 @@ MAX_TEXT_CHARS = 100_000
 """Characters of a text of a few lines."""
 MAX_LINES = 1 << 24
 MAX_STEPS = 1 << 32
+MAX_RANKS = 1 << 16
 THUMBNAIL_SIDE = 48
 """Most rows and columns of a thumbnail."""
 BATCH = 4096
@@ -86,8 +87,24 @@ def find_flaws(tape: Tape) -> Iterator[str]:
     yield "" if all(map(_is_step_loop, tape.step_loops)) else "an impossible loop"
     if not all(0 < gap.first <= gap.last < MAX_STEPS for gap in tape.gaps):
         yield "steps that do not exist"
+    yield "" if _are_ranks(tape) else "an impossible rank"
     yield from _of_ids(tape)
     yield _of_places(tape)
+
+
+def _are_ranks(tape: Tape) -> bool:
+    """Return whether the ranks that a tape speaks of are among those of its run."""
+    here = tape.rank
+    if here is not None and not (
+        0 <= here.rank < here.world <= MAX_RANKS and 0 <= here.line <= MAX_LINES
+    ):
+        return False
+    return all(
+        item.number >= 0
+        and len(item.group) <= MAX_RANKS
+        and _are_below((*item.group, item.root), MAX_RANKS)
+        for item in tape.collectives
+    )
 
 
 def _each(name: str, rows: Iterable[Struct]) -> Iterator[Any]:
@@ -118,6 +135,11 @@ def is_consistent_snapshot(snapshot: Snapshot, most: int = INLINE_ELEMENTS) -> b
     if thumb is not None and len(thumb) != 4 * rows * columns:
         return False
     return snapshot.nan >= 0 and snapshot.inf >= 0
+
+
+def bytes_of(snapshot: Snapshot) -> int:
+    """Return how many bytes all numbers of a tensor take."""
+    return snapshot.numel * _SIZES.get(snapshot.store, 4)
 
 
 def _is_shape(shape: tuple[int, ...]) -> bool:
@@ -177,6 +199,8 @@ def _forward(tape: Tape) -> Iterator[_Counted]:
     yield "a snapshot", memory, len(tape.snapshots)
     yield "an op", _each("op", tape.function_checks), len(tape.ops)
     yield "an op", _each("op", tape.number_cuts), len(tape.ops)
+    yield "an op", _each("op", tape.collectives), len(tape.ops)
+    yield "a pass", _each("run", tape.collectives), len(tape.passes)
     yield "a group", (item.held + 1 for item in tape.steps), len(tape.held) + 1
 
 
@@ -278,6 +302,9 @@ def _names(tape: Tape) -> Iterator[Iterable[str]]:
     for word in ("title", "description", "name", "file_type", "note"):
         yield (getattr(item, word) for item in tape.figures)
     yield (line.name for item in tape.figures for axes in item.axes for line in axes.lines)
+    yield (text for item in tape.collectives for text in (item.kind, item.reduce))
+    if tape.rank is not None:
+        yield (tape.rank.run, tape.rank.backend)
     yield (text for item in tape.word_lists for text in (item.name, *item.words))
     if tape.error is not None:
         yield (tape.error.type,)
@@ -303,6 +330,7 @@ def _values_named(tape: Tape) -> Iterator[int]:
         for arg in op.args:
             if arg.value is not None:
                 yield arg.value
+    yield from (value for item in tape.collectives for value in (*item.inputs, *item.outputs))
     yield from (item.base for item in tape.values if item.base is not None)
     yield from (item.leaf for item in tape.accumulations)
     yield from _each("value", tape.leaves)
@@ -331,6 +359,7 @@ def _of_places(tape: Tape) -> str:
     places: Iterable[Place] = chain(
         (item.place for item in (*tape.ops, *_fault(tape))),
         _each("place", tape.values),
+        _each("place", tape.collectives),
         (place for item in tape.findings for place in (item.place, *item.related)),
         () if tape.error is None else (tape.error.place,),
     )

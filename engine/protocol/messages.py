@@ -43,6 +43,8 @@ class Run(Struct, frozen=True, tag=True):
     """True to send what was recorded so far some times while a long program runs."""
     watched_module: str = ""
     """Name of a module whose arguments are stored, to export it."""
+    arguments: tuple[str, ...] = ()
+    """Arguments of its command line, without its name."""
 
 
 class Stop(Struct, frozen=True, tag=True):
@@ -173,7 +175,7 @@ class Ready(Struct, frozen=True, tag=True):
     """The hardware of the devices."""
 
 
-class Line(Struct, frozen=True, tag=True):
+class LineState(Struct, frozen=True, tag=True):
     """The line to an engine on another machine is lost, or there again after some ``seconds``.
 
     It is made on the window's side, never by an engine; nothing was lost with the line.
@@ -516,4 +518,4 @@ Request = RunRequest | Quit | TrainRequest | LanguageRequest
 RunNotice = Started | CurrentLine | Printed | Computed | Importing | Ended
 """Messages about a run that precede its tape."""
 RunReply = RunNotice | Recorded | Peeked | Region | Compared | Probed | ModelFile
-Reply = Ready | Line | RunReply | TrainReply | LanguageReply
+Reply = Ready | LineState | RunReply | TrainReply | LanguageReply

@@ -499,6 +499,46 @@ class WordList(Struct, frozen=True, array_like=True, gc=False):
     words: tuple[str, ...]
 
 
+CollectiveOwner = Literal["", "ddp", "fsdp"]
+
+
+class Collective(Struct, frozen=True, array_like=True, gc=False):
+    """One collective of torch.distributed, as seen by the rank of the tape.
+
+    ``group`` are the ranks that take part, ``number`` counts the collectives of this group on this
+    rank from 0: those of one number belong together. ``send`` and ``recv`` count by pairs of sender
+    and receiver, which are their ``group``. ``root`` is the rank that has or gets the data.
+    ``inputs`` and ``outputs`` are value ids, ``op`` the index of its op, None where it returned no
+    tensor. ``run`` is the index of the backward pass around it.
+    """
+
+    kind: str
+    group: tuple[int, ...]
+    number: int
+    place: Place
+    op: int | None = None
+    inputs: tuple[int, ...] = ()
+    outputs: tuple[int, ...] = ()
+    reduce: str = ""
+    root: int | None = None
+    owner: CollectiveOwner = ""
+    """Part of torch that called it for the program."""
+    run: int | None = None
+    is_done: bool = True
+    """False if the program waited in it when it ended."""
+
+
+class RankInfo(Struct, frozen=True):
+    """The rank that a tape is of, among ``world`` ranks of one run, which share ``run``."""
+
+    rank: int
+    world: int
+    run: str = ""
+    backend: str = ""
+    line: int = 0
+    """Line at which the program was when it was ended from outside; 0 if it ended by itself."""
+
+
 Status = Literal["ok", "error", "refused", "timeout", "died"]
 
 
@@ -548,3 +588,5 @@ class Tape(Struct, frozen=True):
     number_cuts: tuple[NumberCut, ...] = ()
     left_out: tuple[int, int, int] = (0, 0, 0)
     """Ops, runs of backward nodes and events that were not sent, as nobody asked for them."""
+    collectives: tuple[Collective, ...] = ()  # of a program that runs on several ranks
+    rank: RankInfo | None = None

@@ -2,14 +2,15 @@
 
 A line with type and version, then sections: a header (name, stored size, unpacked size, SHA-256 of
 these and of the stored bytes) and MessagePack compressed by zlib. Rows are columns with the names
-of their fields, so that a later version with more fields reads the files of this one.
+of their fields, so that a later version with more fields reads the files of this one. The numbers
+of big tensors, of which the tape has statistics alone, stand in sections of their own at the end.
 """
 
 import hashlib
 import math
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -17,8 +18,9 @@ import msgspec
 from msgspec import Struct
 
 from gradscribe.engine.protocol import check_tape, packing
+from gradscribe.engine.protocol.check_replies import MAX_PEEKED
 from gradscribe.engine.protocol.structs import replace
-from gradscribe.engine.protocol.tape import Tape
+from gradscribe.engine.protocol.tape import Snapshot, Tape
 from gradscribe.engine.protocol.wire import columns, incremental
 
 VERSION = 1
@@ -33,6 +35,10 @@ MAX_PROGRAM = 8 << 20
 MAX_MODULES = 10_000
 """Most open modules."""
 MAX_TIMESTAMP = float(1 << 36)
+NUMBERS_BUDGET = 64 << 20
+"""Bytes of big tensors that a file gets unless more is asked for."""
+NUMBERS_CHUNK = 8 << 20
+"""Bytes of big tensors in a section."""
 
 _MAGIC = b"gradscribe-tape "
 _LINE = 40
@@ -82,6 +88,8 @@ class RunFile(Struct, frozen=True):
     view: RunView = RunView()
     trouble: str = ""
     has_numbers: bool = True
+    big: Mapping[int, Snapshot] = {}
+    """All numbers of tensors that the tape only summarizes, by their index in its snapshots."""
 
 
 class _Rest(Struct, frozen=True):
@@ -126,6 +134,24 @@ def encode(run: RunFile) -> list[bytes]:
     return pieces
 
 
+def summarized(tape: Tape, budget: int = NUMBERS_BUDGET) -> tuple[tuple[int, ...], int]:
+    """Return indices of snapshots without their numbers, small ones first, and how many are left.
+
+    Together the first have at most ``budget`` bytes; the number counts those past it.
+    """
+    sizes = []
+    for at, snapshot in enumerate(tape.snapshots):
+        if snapshot.data is None and snapshot.thumb is not None:
+            sizes.append((check_tape.bytes_of(snapshot), at))
+    chosen, spent = [], 0
+    for size, at in sorted(sizes):
+        spent += size
+        if spent > budget or tape.snapshots[at].numel > MAX_PEEKED:
+            break
+        chosen.append(at)
+    return tuple(chosen), len(sizes) - len(chosen)
+
+
 def _raw_sections(run: RunFile) -> Iterator[tuple[str, bytes]]:
     yield "program", b"".join(packing.pack(run.program))
     yield "view", b"".join(packing.pack(run.view))
@@ -144,6 +170,24 @@ def _raw_sections(run: RunFile) -> Iterator[tuple[str, bytes]]:
         for start in range(0, len(found), columns.ROWS):
             for chunk in columns.encode_rows(name, found[start : start + columns.ROWS]):
                 yield name, chunk
+    for part in _in_chunks(run.big):
+        yield "numbers", _encoder.encode(part)
+
+
+def _in_chunks(big: Mapping[int, Snapshot]) -> Iterator[dict[int, Snapshot]]:
+    part: dict[int, Snapshot] = {}
+    size = 0
+    for at, snapshot in big.items():
+        if snapshot.data is None:
+            continue
+        if part and size + len(snapshot.data) > NUMBERS_CHUNK:
+            yield part
+            part, size = {}, 0
+        # Its statistics stand on the tape.
+        part[at] = Snapshot(snapshot.shape, snapshot.dtype, snapshot.store, snapshot.data)
+        size += len(snapshot.data)
+    if part:
+        yield part
 
 
 def _section(name: str, raw: bytes) -> tuple[bytes, bytes]:
@@ -174,7 +218,9 @@ def decode(data: bytes) -> RunFile:
     if tape is None:
         found.trouble = found.trouble or "its numbers are spoilt"
         tape = _without_rows(rest)
-    return RunFile(_plausible(program), tape, _fitting(view, tape), found.trouble, has_numbers)
+    big = _big(found, tape) if has_numbers else {}
+    about, shown = _plausible(program), _fitting(view, tape)
+    return RunFile(about, tape, shown, found.trouble, has_numbers, big)
 
 
 def _check_version(data: bytes) -> int:
@@ -274,6 +320,36 @@ def _whole_tape(found: _Found, rest: _Rest) -> Tape | None:
     except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError, KeyError):
         return None
     return tape
+
+
+def _big(found: _Found, tape: Tape) -> dict[int, Snapshot]:
+    """Return the numbers of big tensors that fit what the tape says of them."""
+    whole: dict[int, Snapshot] = {}
+    for raw in found.sections.get("numbers", ()):
+        try:
+            part = msgspec.msgpack.decode(raw, type=dict[int, Snapshot])
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            part = {-1: Snapshot((), "")}
+        for at, full in part.items():
+            if 0 <= at < len(tape.snapshots) and _fits(full, tape.snapshots[at]):
+                whole[at] = _completed(tape.snapshots[at], full)
+            else:
+                found.trouble = found.trouble or "numbers of big tensors are spoilt"
+    return whole
+
+
+def _fits(full: Snapshot, summary: Snapshot) -> bool:
+    return (
+        full.data is not None
+        and summary.data is None
+        and (full.shape, full.dtype) == (summary.shape, summary.dtype)
+        and check_tape.is_consistent_snapshot(full, MAX_PEEKED)
+    )
+
+
+def _completed(summary: Snapshot, full: Snapshot) -> Snapshot:
+    completed: Snapshot = replace(summary, data=full.data, store=full.store)
+    return completed
 
 
 def _rest_of(rest: _Rest) -> Tape:

@@ -16,6 +16,7 @@ from gradscribe.engine.protocol.tape import (
     Arg,
     Call,
     Change,
+    Collective,
     Event,
     Execution,
     Leaf,
@@ -30,7 +31,16 @@ from gradscribe.engine.protocol.tape import (
     Value,
 )
 from gradscribe.engine.record.forward.arguments import tape_arguments
-from gradscribe.engine.record.log import CallRow, EventRow, Log, NodeRow, OpRow, PassRow, ValueRow
+from gradscribe.engine.record.log import (
+    CallRow,
+    CollectiveRow,
+    EventRow,
+    Log,
+    NodeRow,
+    OpRow,
+    PassRow,
+    ValueRow,
+)
 from gradscribe.engine.record.naming import name_values
 from gradscribe.engine.record.recorder import Recorder
 from gradscribe.engine.record.source import Source, Span
@@ -300,12 +310,30 @@ def _tape(recorder: Recorder, found: list[Leaf]) -> Tape:
         arms=tuple(source.syntax.arms),
         step_loops=recorder.loops.step_loops(),
         gaps=recorder.loops.gaps(),
+        collectives=tuple(_collective(c, source) for c in log.collectives),
     )
 
 
 def _event(e: EventRow, log: Log, source: Source) -> Event:
     line = log.gaps[e.ref].line if e.kind == "gap" else _line(source.span(e.where))
     return Event(e.kind, e.ref, line)
+
+
+def _collective(row: CollectiveRow, source: Source) -> Collective:
+    return Collective(
+        row.kind,
+        row.group,
+        row.number,
+        source.place(source.span(row.where)),
+        row.op,
+        tuple(value.id for value in row.inputs),
+        tuple(value.id for value in row.outputs),
+        row.reduce,
+        row.root,
+        row.owner,
+        row.run,
+        row.is_done,
+    )
 
 
 def _pass(p: PassRow, source: Source) -> Pass:

@@ -18,6 +18,7 @@ from gradscribe.engine.protocol.safe_text import type_name
 from gradscribe.engine.protocol.tape import (
     Accumulation,
     Change,
+    CollectiveOwner,
     Edge,
     EventKind,
     Memory,
@@ -196,6 +197,23 @@ class StepRow(Struct, gc=False, eq=False):
     memory: list[Memory] = []
 
 
+class CollectiveRow(Struct, gc=False, eq=False):
+    """A collective during recording; see `tape.Collective`."""
+
+    kind: str
+    group: tuple[int, ...]
+    number: int
+    where: CodeLocation
+    inputs: list[ValueRow] = []
+    outputs: list[ValueRow] = []
+    reduce: str = ""
+    root: int | None = None
+    owner: CollectiveOwner = ""
+    run: int | None = None
+    op: int | None = None
+    is_done: bool = False
+
+
 class GapRow(Struct, gc=False, eq=False):
     """Steps that were passed without a full recording; see `tape.Gap`."""
 
@@ -243,6 +261,7 @@ class Log:
         self.rewrites: list[Rewrite] = []
         self.writes: list[tuple[Change, ...]] = []
         self.gaps: list[GapRow] = []
+        self.collectives: list[CollectiveRow] = []
         self.prints: list[str] = []
         self.omitted_prints = 0
         """Number of printed lines past `print_limit`: they are in the output only."""

@@ -14,11 +14,13 @@ def name_values(recorder: Recorder) -> None:
     log, source = recorder.log, recorder.source
     values = {v.id: v for v in log.values}
     unnamed = recorder.unnamed
-    for op in log.ops:
+    # What a collective returns is no tensor, but a handle to wait for.
+    collectives = {row.op for row in log.collectives}
+    for at, op in enumerate(log.ops):
         call = log.calls[op.call] if op.call is not None else None
         # All ops inside torch's own modules have the place of the user's call, whose result is
         # named below.
-        if call is None or call.where != op.where:
+        if at not in collectives and (call is None or call.where != op.where):
             _name(source, op.where, op.outputs, unnamed)
     # A tensor created inside a module is not what its call is assigned to.
     called = {source.span(call.where) for call in log.calls}

@@ -21,7 +21,9 @@ from gradscribe.engine.record.backward.backward_pass import Backward, EngineEntr
 from gradscribe.engine.record.backward.hooks import NodeHooks
 from gradscribe.engine.record.backward.nodes import Nodes
 from gradscribe.engine.record.backward.passes import PassReader
+from gradscribe.engine.record.forward.collectives import Collectives
 from gradscribe.engine.record.forward.compiled import CompileStub
+from gradscribe.engine.record.forward.ddp_buckets import DdpBuckets
 from gradscribe.engine.record.forward.dynamo import DynamoCalls
 from gradscribe.engine.record.forward.failure import FailurePoint
 from gradscribe.engine.record.forward.function_mode import ForwardMode
@@ -78,6 +80,8 @@ class Recorder:
         self.modules = Modules(log, source, threads, tensors)
         self.scripted = ScriptedCalls(threads, self.ops)
         self.optimizers = Optimizers(log, source, threads, copies, tensors, writes)
+        self.collectives = Collectives(log, source, threads, tensors, writes)
+        self.buckets = DdpBuckets(self.collectives, self.backward)
         self.compiled = CompileStub()
         self.dynamo = DynamoCalls(threads, self.ops, self.without_replacements)
         self._is_replaced = self._was_replaced = False
@@ -103,6 +107,8 @@ class Recorder:
         self.hooks.start()
         self.tracebacks.start()
         self.warning_frames.start()
+        self.collectives.start()
+        self.buckets.start()
         self.threads.start(lambda: ForwardMode(self.ops).thread)
         self.log.is_recording = True
         return self
@@ -111,6 +117,8 @@ class Recorder:
         self.loops.finish()
         self.threads.stop()
         self.log.is_recording = self.log.open = False
+        self.buckets.stop()
+        self.collectives.stop()
         self.warning_frames.stop()
         self.tracebacks.stop()
         self.hooks.stop()

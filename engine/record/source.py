@@ -92,6 +92,12 @@ class SyntaxIndex:
         self.bound_at[_name(target)] = _span(value)
 
 
+@functools.lru_cache(maxsize=8)
+def _syntax_of(text: str) -> SyntaxIndex:
+    """Return the index of a text; a program is often recorded several times."""
+    return SyntaxIndex(text)
+
+
 class Source:
     """The user's source text, and the places of frames in it."""
 
@@ -115,7 +121,7 @@ class Source:
     @functools.cached_property
     def syntax(self) -> "SyntaxIndex":
         """The parsed text; read once the run is over."""
-        return SyntaxIndex(self._text)
+        return _syntax_of(self._text)
 
     def locate(
         self, frame: FrameType | None, thread: ThreadState | None = None

@@ -127,6 +127,13 @@ def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
     if scalar_sender.current is not None:
         scalar_sender.current.watch(LiveScalars(recorder.log, recorder.source, recorder.loops))
     done = perform(request, recorder, printed)
+    tape = finished_tape(request, recorder, done)
+    last_run = FinishedRun(request, recorder, tape, done.names)
+    return tape
+
+
+def finished_tape(request: Run, recorder: Recorder, done: "RunOutcome") -> Tape:
+    """Return the tape of a program that has ended, examined if that was asked for."""
     if failure := async_devices.device_failure():
         recorder.drop_lost_copies()
         done = _failed_late(done, failure, recorder)
@@ -137,7 +144,6 @@ def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
         if request.examine and not request.leaves_only:
             tape = _examined(tape, request.source, recorder.log.snapshots)
     recorder.backward.failed_by = None
-    last_run = FinishedRun(request, recorder, tape, done.names)
     return tape
 
 
@@ -285,7 +291,7 @@ def perform(
         code = _compiled(request, recorder)
         with (
             _default_settings(request.seed, request.threads or THREADS),
-            _caught(module, output, warned),
+            _caught(module, output, warned, request.arguments),
             breakpoints.print_breakpoints(),
             guard,
             recorder,
@@ -401,13 +407,18 @@ def _of_op(row: NodeRow, recorder: Recorder) -> str:
 
 
 @contextmanager
-def _caught(module: ModuleType, output: StdoutCapture, warned: "StderrCapture") -> Iterator[None]:
+def _caught(
+    module: ModuleType,
+    output: StdoutCapture,
+    warned: "StderrCapture",
+    arguments: tuple[str, ...] = (),
+) -> Iterator[None]:
     """Redirect the program's output, empty its standard input, make its module ``__main__``."""
     _streams.extend((output, warned))
     before = sys.stdout, sys.stderr, sys.stdin, sys.argv
     main = sys.modules["__main__"]
     sys.stdout, sys.stderr, sys.stdin = output, warned, io.StringIO()
-    sys.argv = [str(module.__dict__["__file__"])]
+    sys.argv = [str(module.__dict__["__file__"]), *arguments]
     sys.modules["__main__"] = module
     warnings.showwarning = warned.show
     try:

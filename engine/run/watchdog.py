@@ -39,6 +39,8 @@ AGAIN_S = 0.25
 NO_SIGNAL_S = PATIENCE_S + 0.3
 """Seconds after which a program that received no signal is assumed to block them."""
 
+STUCK_S = 2.5
+"""Seconds past the limit after which a program waits in a call that no signal ends."""
 TICK_S = 0.1
 MOST_IMPORTING_S = 120.0
 """Most seconds of imports that do not count."""
@@ -53,6 +55,8 @@ _active: "InterruptGuard | None" = None
 _stop_wanted = False
 on_tick: Callable[[], None] | None = None
 """Called every `TICK_S` while a guarded program runs, in the watchdog's thread."""
+on_stuck: Callable[[], None] | None = None
+"""Called in the watchdog's thread `STUCK_S` after a time limit that could not end the program."""
 on_end: Callable[[], None] | None = None
 """Called whenever a guarded program has ended, before its tape is built."""
 
@@ -219,6 +223,8 @@ class InterruptGuard:
                 ):
                     self._raised = self._was_raised = True
                     _raise_in_main_thread(Interrupted)
+                if on_stuck is not None and time.monotonic() > self._due + STUCK_S:
+                    on_stuck()
                 self._changed.wait(
                     RETRY_S if self._due + self._patience > time.monotonic() else AGAIN_S
                 )

@@ -2,9 +2,10 @@
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Literal, TypeVar, cast
 
+import numpy as np
 from msgspec import Struct
 
 from gradscribe.engine.protocol.tape import (
@@ -63,8 +64,9 @@ class GradientState(Struct, frozen=True, gc=False):
 class Index:
     """Lookups over one tape. Events count from 0; a position is the number of events so far."""
 
-    def __init__(self, tape: Tape) -> None:
-        self.tape = tape
+    def __init__(self, tape: Tape, big: Mapping[int, Snapshot] | None = None) -> None:
+        """Look a tape up; ``big``: the numbers of its big tensors, as in a `RunFile`."""
+        self.tape, self._big = tape, big or {}
         self._cache: dict[str, object] = {}
         self.values: dict[int, Value] = {v.id: v for v in tape.values}
         self.nodes: dict[int, Node] = {n.id: n for n in tape.nodes}
@@ -254,6 +256,11 @@ class Index:
     def snapshot(self, number: int | None) -> Snapshot | None:
         """Return a snapshot by its number, None for None."""
         return None if number is None else self.tape.snapshots[number]
+
+    def numbers(self, number: int | None) -> np.ndarray | None:
+        """Return all numbers of a snapshot; None if there are none, or no more than statistics."""
+        found = None if number is None else self._big.get(number) or self.tape.snapshots[number]
+        return None if found is None else found.array()
 
     def snapshot_at(self, value: int, position: int) -> int | None:
         """Return a value's snapshot at a position, of a leaf after its latest update."""

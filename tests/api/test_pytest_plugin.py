@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import gradscribe as gs
+from gradscribe import recording
 from gradscribe.testing import (
     assert_gradients,
     assert_no_findings,
@@ -265,7 +266,14 @@ def test_nan_gradients_are_equal_and_all_troubles_are_listed():
     assert len(str(raised.value).splitlines()) == 2
 
 
-def test_a_big_gradient_is_refused_rather_than_passed():
+def test_a_big_gradient_is_compared_or_refused_rather_than_passed(monkeypatch):
+    with gs.record() as tape:
+        w = torch.ones(2000, requires_grad=True)
+        (w * w).sum().backward()
+    assert_gradients(tape, {"w": 2 * torch.ones(2000)})
+    with pytest.raises(AssertionError, match="gradient of w"):
+        assert_gradients(tape, {"w": torch.ones(2000)})
+    monkeypatch.setattr(recording, "NUMBERS_BUDGET", 0)
     with gs.record() as tape:
         w = torch.ones(2000, requires_grad=True)
         w.sum().backward()

@@ -4,11 +4,13 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
 import gradscribe as gs
+from gradscribe import recording
 from gradscribe.playback.svg import COLORS
 
 THEMES = Path(__file__).resolve().parents[2] / "assets" / "themes"
@@ -76,13 +78,57 @@ def test_each_round_of_a_loop_has_its_tensor():
     assert tape["y"].value == 4.0
 
 
-def test_big_tensors_have_statistics():
+def test_a_tensor_has_its_name_from_its_first_version_on():
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    with gs.record() as tape:
+        for _ in range(3):
+            (w * w).sum().backward()
+            with torch.no_grad():
+                w -= 0.25 * w.grad
+                w.grad = None
+    assert [one.value.tolist() for one in tape.all("w")] == [
+        [1.0, 2.0],
+        [0.5, 1.0],
+        [0.25, 0.5],
+        [0.125, 0.25],
+    ]
+
+
+def test_big_tensors_have_all_their_numbers_as_they_were(tmp_path):
+    torch.manual_seed(5)
+    w = torch.randn(50, 60, requires_grad=True)
+    x = torch.randn(60, 40)
+    start = w.detach().clone()
+    with gs.record() as tape:
+        h = torch.tanh(w @ x)
+        loss = h.square().mean()
+        loss.backward()
+        with torch.no_grad():
+            w -= 0.5 * w.grad
+    after = w.detach()
+    again = torch.tanh(start.requires_grad_() @ x)
+    again.square().mean().backward()
+    for run in (tape, _saved(tape, tmp_path)):
+        assert np.array_equal(run["h"].value, again.detach().numpy())
+        assert np.array_equal(run["w"].grad, start.grad.numpy())
+        assert np.array_equal(run["w"].value, after.numpy())
+
+
+def _saved(tape, folder):
+    tape.save(folder / "run.tape")
+    return gs.load(folder / "run.tape")
+
+
+def test_past_the_memory_for_numbers_there_are_statistics_of_the_largest(monkeypatch):
+    monkeypatch.setattr(recording, "NUMBERS_BUDGET", 4 * 2500)
     with gs.record() as tape:
         big = torch.arange(2000.0)
-        total = big.sum()
+        bigger = torch.arange(3000.0)
+        total = big.sum() + bigger.sum()
     assert total.item() == tape["total"].value
-    assert tape["big"].value is None
-    assert tape["big"].summary.max == 1999.0
+    assert np.array_equal(tape["big"].value, big.numpy())
+    assert tape["bigger"].value is None
+    assert tape["bigger"].summary.max == 2999.0
 
 
 def test_the_doctor_reads_a_call():

@@ -53,7 +53,7 @@ class FakeLink(QObject):
     def model_file(self, request) -> None:
         self.asked.append(request)
 
-    def peek(self, run_id, snapshot) -> None:
+    def peek(self, run_id, snapshot, limit=0) -> None:
         self.asked.append(("peek", run_id, snapshot))
 
     def read_region(self, request) -> None:

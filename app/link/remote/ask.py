@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from gradscribe.app.link.interpreters import Interpreter, UnusablePython
+from gradscribe.app.link.interpreters import Interpreter, UnusablePython, ask_interpreter
 from gradscribe.app.link.remote import address as addresses
 from gradscribe.app.link.remote import connection as connections
 from gradscribe.app.link.remote.connection import Connection
@@ -49,3 +49,12 @@ def ask_machine(text: str) -> Machine:
         for one in answer.get("sessions", ())
     )
     return Machine(found[0], sessions)
+
+
+def find_python(name: str) -> Interpreter:
+    """Return the Python of a path or name on this machine, or of an address on another.
+
+    Raises:
+        UnusablePython: as `ask_machine` and `ask_interpreter` do.
+    """
+    return ask_machine(name).python if name.startswith(addresses.SCHEME) else ask_interpreter(name)

@@ -89,8 +89,8 @@ class Frames:
         return found
 
 
-class Log:
-    """What the engine has written and the other side does not have yet."""
+class OutputLog:
+    """The engine's output that the other side does not have yet."""
 
     def __init__(self) -> None:
         self.data = bytearray()
@@ -152,7 +152,7 @@ class Supervisor:
         for pipe in (engine.stdin, engine.stdout, engine.stderr):
             os.set_blocking(pipe.fileno(), False)
         listener.setblocking(False)
-        self._logs = {b"o": Log(), b"r": Log()}
+        self._logs = {b"o": OutputLog(), b"r": OutputLog()}
         self._received = 0
         self._frames = Frames()
         self._to_engine = bytearray()
@@ -374,12 +374,12 @@ def kill_group(pid: int) -> None:
 # Starting and attaching
 
 
-class Problem(Exception):
+class FarProblem(Exception):
     """Raised with a line for the user."""
 
 
 def sessions_folder() -> Path:
-    """Return the folder of this user's supervisors. Raises `Problem` if it is another's.
+    """Return the folder of this user's supervisors. Raises `FarProblem` if it is another's.
 
     It is on the machine's own disk: a socket does not work on every shared one, and is of this
     machine alone.
@@ -389,7 +389,7 @@ def sessions_folder() -> Path:
         folder.mkdir(mode=0o700)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise Problem(f"{folder} there is not only its user's: remove it")
+        raise FarProblem(f"{folder} there is not only its user's: remove it")
     return folder
 
 
@@ -547,12 +547,12 @@ def provide_engine(config: "dict[str, Any]") -> None:
         say({"need": True})
         size = int(read_exactly(12))
         if size > MOST_SENT:
-            raise Problem("the engine's source is too long")
+            raise FarProblem("the engine's source is too long")
         try:
             install_engine(folder, read_exactly(size))
         except OSError as error:
             reason = error.strerror or error
-            raise Problem(f"{folder.parent} there cannot be written: {reason}") from error
+            raise FarProblem(f"{folder.parent} there cannot be written: {reason}") from error
     remove_unused(folder)
 
 
@@ -569,7 +569,7 @@ def open_session(config: "dict[str, Any]") -> "socket.socket | None":
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise Problem(f"{folder} there cannot be used: {error.strerror or error}") from error
+        raise FarProblem(f"{folder} there cannot be used: {error.strerror or error}") from error
     until = time.monotonic() + START_S
     while time.monotonic() < until:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -634,7 +634,7 @@ def main(config: "dict[str, Any]") -> None:
         say({"gone": connection is None})
         if connection is not None:
             attach(connection)
-    except Problem as problem:
+    except FarProblem as problem:
         say({"problem": str(problem)})
     except OSError as error:
         say({"problem": f"{type(error).__name__}: {error}"})

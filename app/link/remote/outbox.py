@@ -1,4 +1,4 @@
-"""What the window has sent and the engine does not have yet; whole messages in streams of bytes."""
+"""Messages of the window on their way to a far engine, and streams cut into whole messages."""
 
 import threading
 from collections import deque

@@ -51,7 +51,7 @@ class TensorWindows(QObject):
         self._library = ChartImport(self)
         inspector.tensor_requested.connect(self.open)
         inspector.page_changed.connect(self._follow)
-        session.region_read.connect(self._take)
+        session.numbers.region_read.connect(self._take)
         session.result_changed.connect(self._notice_engine)
         look.changed.connect(self._dress)
 
@@ -137,7 +137,7 @@ class TensorWindows(QObject):
             return
         self._serial += 1
         shown.waiting[self._serial] = request
-        self._session.read_region(replace(request, serial=self._serial))
+        self._session.numbers.read_region(replace(request, serial=self._serial))
 
     def _take(self, region: Region) -> None:
         for shown in self._open:

@@ -16,7 +16,7 @@ from torch.overrides import _get_current_function_mode
 
 from gradscribe.engine.record.backward.hooks import NodeHooks
 from gradscribe.engine.record.backward.nodes import Nodes
-from gradscribe.engine.record.log import Log, NodeRow, PassRow, Target
+from gradscribe.engine.record.log import CodeLocation, Log, NodeRow, PassRow, Target
 from gradscribe.engine.record.source import Source
 from gradscribe.engine.record.thread_state import RunningPass, ThreadState
 from gradscribe.engine.record.threads import RecordedThreads
@@ -51,6 +51,10 @@ class Backward:
     stop_at_pass: int | None = None
     """Stop the program, by raising `PassReached`, just before this backward pass."""
     reached_roots: list[torch.Tensor] = field(default_factory=list)
+    pass_begins: Callable[[RunningPass, CodeLocation], None] | None = None
+    """Called with each pass before the engine runs."""
+    pass_ends: Callable[[RunningPass], None] | None = None
+    """Called with each pass after its last event, unless it raised."""
 
     def run(
         self,
@@ -110,6 +114,8 @@ class Backward:
             row.results = [
                 self._result(row, t) if isinstance(t, torch.Tensor) else None for t in result
             ]
+        if self.pass_ends is not None:
+            self.pass_ends(run)
 
     def _result(self, row: PassRow, t: torch.Tensor) -> int:
         """Return the value id of a gradient that a pass returned."""
@@ -172,6 +178,8 @@ class Backward:
         self.nodes.hook_reachable(number, [e.node for e in present])
         thread.runs.append(run)
         self.hooks.running.append(run)
+        if self.pass_begins is not None:
+            self.pass_begins(run, where)
         return run, present
 
 

@@ -179,7 +179,7 @@ def test_numbers_that_are_hidden_are_not_fetched(bench):
     assert hidden
     before = list(bench.link.asked)
     for number in hidden:
-        bench.session.peek(number)
+        bench.session.numbers.peek(number)
     assert bench.link.asked == before
     assert not any(isinstance(one, Peek) for one in before)
 

@@ -5,7 +5,9 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+import torch
 
 from gradscribe.app.cli import main as command_line
 from gradscribe.app.cli import record
@@ -242,6 +244,26 @@ def test_a_run_is_written_to_a_file_with_findings_and_environment(tmp_path, caps
     gradient = found.tape.snapshots[found.tape.leaves[0].grad]
     assert gradient.array().tolist() == [8.0, 12.0]
     assert found.view.position == len(found.tape.events)
+
+
+def test_a_file_has_the_numbers_of_big_tensors_up_to_a_bound(tmp_path, capsys):
+    script, out = tmp_path / "squares.py", tmp_path / "run.tape"
+    source = (
+        "import torch\nw = torch.arange(3000.0, requires_grad=True)\n(w * w).sum().backward()\n"
+    )
+    script.write_text(source)
+    squares = torch.arange(3000.0, requires_grad=True)
+    (squares * squares).sum().backward()
+    assert command_line.main(["record", str(script), "--tape", str(out)]) == 0
+    found = tape_files.read(out)
+    leaf = next(leaf for leaf in found.tape.leaves if leaf.name == "w")
+    assert np.array_equal(found.big[leaf.grad].array(), squares.grad.numpy())
+    capsys.readouterr()
+    assert command_line.main(["record", str(script), "--tape", str(out), "--numbers", "0"]) == 0
+    assert tape_files.read(out).big == {}
+    assert "no more than statistics of" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        command_line.main(["record", str(script), "--tape", str(out), "--numbers", "-1"])
 
 
 def test_a_run_is_written_as_a_page(tmp_path, capsys):

@@ -1,6 +1,7 @@
 """A run is saved to a file and opens elsewhere as it was, without running anything."""
 
 import msgspec
+import numpy as np
 import pytest
 
 from gradscribe.app.commands import file, saved_run
@@ -9,6 +10,9 @@ from gradscribe.app.files.documents import Refused
 from gradscribe.app.files.open_requests import OpenRequest
 from gradscribe.app.files.session_file import SessionData
 from gradscribe.app.files.settings import Settings
+from gradscribe.engine.protocol import messages, tape_file
+from gradscribe.engine.protocol.regions import ReadRegion
+from gradscribe.engine.protocol.tape import Snapshot
 from gradscribe.engine.protocol.tape_file import RunProgram, RunView
 from gradscribe.engine.run import run as engine_run
 
@@ -17,6 +21,7 @@ x = torch.ones(1, 2)
 y = model(x).sum()
 y.backward()
 """
+SQUARES = np.arange(3000, dtype="<f4") ** 2
 
 
 @pytest.fixture(scope="module")
@@ -160,3 +165,109 @@ def test_a_request_that_cannot_be_met_is_answered_with_the_reason(settled, tmp_p
     assert "no recorded run" in refusal
     assert program.exists()
     assert settled.session.doc == before
+
+
+BIG = """w = param(torch.arange(3000.0).reshape(50, 60))
+y = w * w
+y.sum().backward()
+"""
+
+
+@pytest.fixture(scope="module")
+def big_tape():
+    return engine_run.record(BIG)
+
+
+def squares(tape, at):
+    """Return a tensor of 3,000 squares in the shape of a snapshot."""
+    return Snapshot(tape.snapshots[at].shape, "float32", "<f4", (SQUARES + at).tobytes())
+
+
+def answer_peeks(link, tape, run_id):
+    asked, link.asked[:] = list(link.asked), []
+    for kind, asked_id, at in asked:
+        assert (kind, asked_id) == ("peek", run_id)
+        link.received.emit(messages.Peeked(run_id, at, squares(tape, at)))
+
+
+def show_run(window, link, tape):
+    session = window.session
+    session.edit_live(BIG)
+    link.answer(tape)
+    assert session.result.tape.ops
+
+
+def test_a_saved_run_has_the_numbers_that_the_engine_has(settled, link, big_tape, tmp_path, qtbot):
+    show_run(settled, link, big_tape)
+    path = tmp_path / "big.tape"
+    settled.answers["save"] = path
+    run_id = settled.session.result.shown_id
+    link.asked.clear()
+    saved_run.save_run(settled.context)
+    qtbot.waitUntil(lambda: len(link.asked) > 0)
+    answer_peeks(link, big_tape, run_id)
+    qtbot.waitUntil(lambda: not settled.export_queue.busy)
+    read = tape_files.read(path)
+    wanted, left = tape_file.summarized(big_tape)
+    assert (set(read.big), left) == (set(wanted), 0)
+    for at in wanted:
+        assert np.array_equal(read.big[at].array(), squares(big_tape, at).array())
+
+
+def test_an_opened_run_answers_from_its_file_and_not_the_engine(settled, link, big_tape, tmp_path):
+    at = tape_file.summarized(big_tape)[0][0]
+    full = squares(big_tape, at)
+    about = RunProgram(BIG, "big.py", 1.7e9)
+    path = tmp_path / "big.tape"
+    path.write_bytes(b"".join(tape_files.encode(about, big_tape, big={at: full})))
+    file.open_path(settled.context, str(path))
+    link.asked.clear()
+    answers, numbers = [], settled.session.numbers
+    numbers.peeked.connect(answers.append)
+    numbers.region_read.connect(answers.append)
+    numbers.peek(at)
+    numbers.read_region(ReadRegion(0, at, 5, (10, 20, 4, 4)))
+    assert link.asked == []
+    peeked, region = answers
+    assert np.array_equal(peeked.full.array(), full.array())
+    assert region.problem == ""
+    assert region.serial == 5
+
+
+def test_a_run_without_an_engine_is_saved_with_its_statistics_and_says_so(
+    settled, link, big_tape, tmp_path, qtbot
+):
+    show_run(settled, link, big_tape)
+    path = tmp_path / "small.tape"
+    settled.answers["save"] = path
+    run_id = settled.session.result.shown_id
+    link.asked.clear()
+    said = []
+    settled.export_queue.ended.connect(said.append)
+    saved_run.save_run(settled.context)
+    qtbot.waitUntil(lambda: len(link.asked) > 0)
+    for _, _, at in link.asked:
+        link.received.emit(messages.Peeked(run_id, at, None))
+    qtbot.waitUntil(lambda: len(said) > 0)
+    assert tape_files.read(path).big == {}
+    count = len(tape_file.summarized(big_tape)[0])
+    assert said == [f"Wrote small.tape, with no more than statistics of {count} big tensors"]
+
+
+def test_another_run_that_begins_meanwhile_gives_the_file_none_of_its_numbers(
+    settled, link, big_tape, tmp_path, qtbot
+):
+    show_run(settled, link, big_tape)
+    path = tmp_path / "other.tape"
+    settled.answers["save"] = path
+    link.asked.clear()
+    saved_run.save_run(settled.context)
+    qtbot.waitUntil(lambda: len(link.asked) > 0)
+    wanted = [at for _, _, at in link.asked]
+    settled.session.edit_live(BIG + "z = 1\n")
+    link.answer(big_tape)
+    now = settled.session.result.shown_id
+    for at in wanted:
+        link.received.emit(messages.Peeked(now, at, squares(big_tape, at)))
+    qtbot.waitUntil(lambda: not settled.export_queue.busy)
+    assert tape_files.read(path).big == {}

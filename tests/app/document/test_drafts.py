@@ -55,7 +55,7 @@ def test_a_position_stays_when_the_whole_replaces_its_draft(session, link):
 
 def test_no_number_is_asked_for_by_the_id_of_a_draft(session, link):
     link.draft(leaves(3))
-    session.peek(0)
+    session.numbers.peek(0)
     assert link.asked[-1][0] == "peek"
     assert link.asked[-1][1] < 0, "the whole tape numbers its snapshots otherwise"
 

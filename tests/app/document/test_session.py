@@ -310,14 +310,14 @@ def test_checks_and_peeks_ask_about_the_shown_tape(settled, link):
     settled.edit_live("a(")
     link.answer(broken())
     settled.check(4, 0)
-    settled.peek(2)
+    settled.numbers.peek(2)
     assert link.asked == [("check", 1, 4, 0), ("peek", 1, 2)]
 
 
 def test_only_answers_about_the_shown_tape_are_told(settled, link):
     told = []
     settled.checked.connect(told.append)
-    settled.peeked.connect(told.append)
+    settled.numbers.peeked.connect(told.append)
     checked = messages.Checked(1, 4, 0, 1.0, 1.0, 1e-3, agrees=True)
     link.received.emit(checked)
     link.received.emit(messages.Checked(9, 4, 0, 1.0, 1.0, 1e-3, agrees=True))

@@ -13,7 +13,7 @@ import pytest
 
 from gradscribe.app.link import interpreters, launch
 from gradscribe.app.link.remote import connection, far_side
-from gradscribe.app.link.remote.far_side import RECORD, Frames, Log, Supervisor
+from gradscribe.app.link.remote.far_side import RECORD, Frames, OutputLog, Supervisor
 from gradscribe.engine.protocol import frames, messages
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the far side has Unix sockets")
@@ -138,7 +138,7 @@ def test_the_ends_of_messages_are_found_wherever_a_stream_is_cut():
 
 
 def test_a_log_gives_what_has_not_arrived_and_begins_with_a_whole_message():
-    log = Log()
+    log = OutputLog()
     log.append(message(1) + message(2)[:9])
     log.append(message(2)[9:] + message(3))
     assert log.resume(4)
@@ -189,15 +189,15 @@ def test_a_window_that_is_new_begins_with_a_whole_message(connect, supervisor):
     first.put(b"i", 0, message(1) + message(2))
     first.until(b"o", message(2))
     first.put(b"o", len(message(1)) - 3)
-    first.put(b"i", 2 * len(message(1)))
-    first.take(b"i")
-    first.take(b"i")
+    first.put(b"i", 2 * len(message(1)), message(3))
+    first.until(b"o", message(3))
     first.close()
     second = connect(path, is_new=True)
-    assert second.greeting["i"] == second.greeting["o"] + len(message(2))
-    second.until(b"o", message(2))
-    assert second.got[b"o"] == message(2)
-    second.put(b"i", second.greeting["i"], message(3)[:5])
+    assert second.greeting["o"] == len(message(1))
+    assert second.greeting["i"] == 3 * len(message(1))
+    second.until(b"o", message(3))
+    assert second.got[b"o"] == message(2) + message(3)
+    second.put(b"i", second.greeting["i"], message(4)[:5])
     second.take(b"i")
     second.close()
     # The rest of that message will never come.
@@ -324,9 +324,9 @@ def test_a_folder_that_others_may_enter_is_not_used(tmp_path, monkeypatch):
     folder = far_side.sessions_folder()
     assert folder.stat().st_mode & 0o777 == 0o700
     folder.chmod(0o755)
-    with pytest.raises(far_side.Problem, match="not only its user's"):
+    with pytest.raises(far_side.FarProblem, match="not only its user's"):
         far_side.sessions_folder()
     folder.rmdir()
     folder.symlink_to(tmp_path)
-    with pytest.raises(far_side.Problem):
+    with pytest.raises(far_side.FarProblem):
         far_side.sessions_folder()

@@ -1,4 +1,4 @@
-"""What is on its way to a far engine: whole messages, sent again until they have arrived."""
+"""Messages on their way to a far engine: whole ones, sent again until they have arrived."""
 
 import threading
 

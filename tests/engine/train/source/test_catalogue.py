@@ -10,6 +10,7 @@ from msgspec import structs
 
 from gradscribe.engine.protocol import setup
 from gradscribe.engine.protocol.setup import Part, Setup, SetupError
+from gradscribe.engine.protocol.training import option_values
 from gradscribe.engine.protocol.training.catalogue import hint_for_option
 from gradscribe.engine.train.source import catalogue
 from gradscribe.engine.zoo.entry import Data, Loss, Model, Optimizer, Schedule
@@ -90,7 +91,7 @@ def test_a_number_beyond_its_bounds_is_told_as_one_writes_it(given, words):
     option = catalogue.zoo_entries("data")["moons"].options[0]
     bounded = structs.replace(option, name=name, low=1, high=100_000)
     with pytest.raises(SetupError, match=f"is {words}, but must be at (least 1|most 100000)$"):
-        catalogue._in_range(bounded, given, name)
+        option_values.in_range(bounded, given, name)
 
 
 @pytest.mark.parametrize("kind", catalogue.PACKAGES)

@@ -1,0 +1,85 @@
+"""Export job: the shown run as a file, with the numbers that the engine has of big tensors."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QElapsedTimer
+
+from gradscribe.app.document.snapshot_source import SnapshotSource
+from gradscribe.app.export.image_job import FileJob
+from gradscribe.app.export.queue import WAITING
+from gradscribe.app.files import tape_files
+from gradscribe.engine.protocol import messages, tape_file
+from gradscribe.engine.protocol.check_replies import MAX_PEEKED
+from gradscribe.engine.protocol.tape import Snapshot, Tape
+
+AT_ONCE = 32
+"""Tensors asked for before the first of them has come."""
+PATIENCE_MS = 20_000
+"""Time without any answer after which the file is written without the rest of the numbers."""
+
+
+class RunJob(FileJob):
+    """A run as a file: big tensors are asked for one after another, then it is written.
+
+    ``encode`` returns the file's bytes, given their numbers by index; see `RunFile`.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        tape: Tape,
+        encode: Callable[[Mapping[int, Snapshot]], Sequence[bytes]],
+        numbers: SnapshotSource,
+    ) -> None:
+        super().__init__(path, lambda: encode(self._big))
+        self._wanted, left = tape_file.summarized(tape)
+        self._count = len(self._wanted) + left
+        self._numbers, self._run_id = numbers, numbers.run_id
+        self._big: dict[int, Snapshot] = {}
+        self._waiting: set[int] = set()
+
+    def __len__(self) -> int:
+        """Return the number of tensors to ask for, and one for the file."""
+        return len(self._wanted) + 1
+
+    def steps(self) -> Iterator[int]:
+        """Collect the numbers, then make the file and write it.
+
+        Raises:
+            Refused: the file cannot be written.
+        """
+        self._numbers.peeked.connect(self._take)
+        try:
+            yield from self._collect(self._numbers)
+        finally:
+            self._numbers.peeked.disconnect(self._take)
+        if missing := self._count - len(self._big):
+            self.done_text += f", with {tape_files.left_out(missing)}"
+        yield from super().steps()
+
+    def _collect(self, numbers: SnapshotSource) -> Iterator[int]:
+        since = QElapsedTimer()
+        since.start()
+        waiting, wanted = self._waiting, list(reversed(self._wanted))
+        # Of another run the same indices are other tensors.
+        while (wanted or waiting) and numbers.run_id == self._run_id:
+            before = len(waiting)
+            while wanted and len(waiting) < AT_ONCE:
+                at = wanted.pop()
+                waiting.add(at)
+                numbers.peek(at, MAX_PEEKED)
+            if len(waiting) == before:
+                if since.elapsed() > PATIENCE_MS:
+                    return
+                yield WAITING
+            else:
+                since.restart()
+                yield len(self._wanted) - len(wanted) - len(waiting)
+
+    def _take(self, answer: messages.Peeked) -> None:
+        if answer.run_id != self._run_id or answer.snapshot not in self._waiting:
+            return
+        self._waiting.discard(answer.snapshot)
+        if answer.full is not None and answer.full.data is not None:
+            self._big[answer.snapshot] = answer.full

@@ -1,0 +1,1 @@
+"""Data that the ranks of one run share: their job."""
