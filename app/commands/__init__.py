@@ -8,10 +8,15 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from gradscribe.app.commands.context import CommandContext
 
 MENUS = ("File", "Edit", "Run", "View", "Play", "Train", "Learn", "Help")
+
+
+Page = Literal["", "program", "training"]
+"""The page that a command acts on; empty if it does not depend on the page."""
 
 
 def always(_: CommandContext) -> bool:
@@ -56,6 +61,7 @@ class Command:
 
 
 _declared: dict[str, Command] = {}
+_Enabled = Callable[[CommandContext], bool]
 _Action = Callable[[CommandContext], None]
 _Choices = Callable[[CommandContext], Sequence[MenuChoice]]
 
@@ -66,17 +72,27 @@ def command(
     menu: str,
     keys: tuple[str, ...] = (),
     bare: tuple[str, ...] = (),
-    when: Callable[[CommandContext], bool] = always,
-    checked: Callable[[CommandContext], bool] | None = None,
+    when: _Enabled = always,
+    checked: _Enabled | None = None,
+    page: Page = "",
 ) -> Callable[[_Action], _Action]:
-    """Declare the decorated function as a command; its docstring is the tooltip."""
+    """Declare the decorated function as a command; its docstring is the tooltip.
+
+    With a ``page`` it is enabled only there: what acts on a page must not do so out of sight.
+    """
 
     def declare(run: _Action) -> _Action:
         tip = _tip(run.__doc__)
-        _add(Command(name, title, menu, tip, run, keys, bare, when, checked))
+        _add(Command(name, title, menu, tip, run, keys, bare, _on_page(page, when), checked))
         return run
 
     return declare
+
+
+def _on_page(page: Page, when: _Enabled) -> _Enabled:
+    if not page:
+        return when
+    return lambda context: context.workspaces.current == page and when(context)
 
 
 def _add(command: Command) -> None:
@@ -89,12 +105,16 @@ def _tip(docstring: str | None) -> str:
     return (docstring or "").strip().removesuffix(".")
 
 
-def submenu(name: str, title: str, menu: str) -> Callable[[_Choices], _Choices]:
-    """Declare the decorated function as a submenu with the choices it returns."""
+def submenu(name: str, title: str, menu: str, page: Page = "") -> Callable[[_Choices], _Choices]:
+    """Declare the decorated function as a submenu with the choices it returns.
+
+    With a ``page`` it is enabled only there.
+    """
 
     def declare(choices: _Choices) -> _Choices:
         tip = _tip(choices.__doc__)
-        _add(Command(name, title, menu, tip, lambda _: None, choices=choices))
+        when = _on_page(page, always)
+        _add(Command(name, title, menu, tip, lambda _: None, when=when, choices=choices))
         return choices
 
     return declare

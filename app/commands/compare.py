@@ -12,7 +12,7 @@ def _has_both(context: CommandContext) -> bool:
     return _has_tape(context) and bool(context.comparison.stored_title)
 
 
-@command("compare.keep", "Keep this run to compare", menu="Run/4", when=_has_tape)
+@command("compare.keep", "Keep this run to compare", menu="Run/4", when=_has_tape, page="program")
 def keep(context: CommandContext) -> None:
     """Keep this run, to compare it with a later one."""
     context.comparison.store(context.session.result.tape, f"{context.session.doc.title}, kept")

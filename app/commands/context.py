@@ -124,14 +124,13 @@ class CommandContext:
         # Popup cards are imported on demand, so that the window opens sooner.
         from gradscribe.app.commands import train
         from gradscribe.app.document import examples
-        from gradscribe.app.ui.examples.gallery import Gallery
+        from gradscribe.app.ui.examples.gallery import SETUPS, Gallery
 
         if workspace == "training":
-            about = "Set-ups to start from; change anything while they train"
-            gallery = Gallery(self.ground, presets.load(), about)
+            gallery = Gallery(self.ground, presets.load(), self.look.theme(), SETUPS)
             gallery.chosen.connect(lambda start: train.start_from(self, start))
         else:
-            gallery = Gallery(self.ground, examples.load(), theme=self.look.theme())
+            gallery = Gallery(self.ground, examples.load(), self.look.theme())
             gallery.chosen.connect(self._start_from)
         gallery.open()
 

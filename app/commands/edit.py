@@ -1,4 +1,8 @@
-"""Edit commands; undo is the editor's, or the training page's."""
+"""Edit commands: undo on either page, the clipboard for the field that has the keyboard."""
+
+from typing import Any, Protocol
+
+from PySide6.QtGui import QGuiApplication
 
 from gradscribe.app.commands import command
 from gradscribe.app.commands.context import CommandContext
@@ -22,39 +26,65 @@ def redo(context: CommandContext) -> None:
         context.editor.redo()
 
 
-@command("edit.cut", "Cut", menu="Edit/2", keys=("Ctrl+X",))
+def _on_program(context: CommandContext) -> bool:
+    return context.workspaces.current == "program"
+
+
+class _TextField(Protocol):
+    def cut(self) -> None: ...
+
+    def copy(self) -> None: ...
+
+    def paste(self) -> None: ...
+
+
+def _text_field(context: CommandContext) -> _TextField | None:
+    """Return the text field with the keyboard, else the program's editor if that is visible."""
+    focused: Any = QGuiApplication.focusObject()
+    if hasattr(focused, "lineEdit"):
+        # The field of a number has the keyboard by its proxy.
+        focused = focused.lineEdit()
+    if all(hasattr(focused, name) for name in ("cut", "copy", "paste")):
+        return focused  # type: ignore[no-any-return]
+    return context.editor if _on_program(context) else None
+
+
+def _has_text_field(context: CommandContext) -> bool:
+    return _text_field(context) is not None
+
+
+@command("edit.cut", "Cut", menu="Edit/2", keys=("Ctrl+X",), when=_has_text_field)
 def cut(context: CommandContext) -> None:
     """Move the selected text to the clipboard."""
-    context.editor.cut()
+    if field := _text_field(context):
+        field.cut()
 
 
-@command("edit.copy", "Copy", menu="Edit/2", keys=("Ctrl+C",))
+@command("edit.copy", "Copy", menu="Edit/2", keys=("Ctrl+C",), when=_has_text_field)
 def copy(context: CommandContext) -> None:
     """Copy the selected text to the clipboard."""
-    context.editor.copy()
+    if field := _text_field(context):
+        field.copy()
 
 
-@command("edit.paste", "Paste", menu="Edit/2", keys=("Ctrl+V",))
+@command("edit.paste", "Paste", menu="Edit/2", keys=("Ctrl+V",), when=_has_text_field)
 def paste(context: CommandContext) -> None:
     """Insert the text of the clipboard."""
-    context.editor.paste()
+    if field := _text_field(context):
+        field.paste()
 
 
-@command("edit.select_all", "Select all", menu="Edit/2", keys=("Ctrl+A",))
+@command("edit.select_all", "Select all", menu="Edit/2", keys=("Ctrl+A",), page="program")
 def select_all(context: CommandContext) -> None:
     """Select the whole program."""
     context.editor.setFocus()
     context.editor.selectAll()
 
 
-@command("edit.comment", "Comment or uncomment", menu="Edit/3", keys=("Ctrl+/",))
+@command("edit.comment", "Comment or uncomment", menu="Edit/3", keys=("Ctrl+/",), page="program")
 def comment(context: CommandContext) -> None:
     """Put a # before the selected lines, or remove it."""
     context.toggle_comment()
-
-
-def _on_program(context: CommandContext) -> bool:
-    return context.workspaces.current == "program"
 
 
 @command("edit.complete", "Complete", menu="Edit/3", keys=("Ctrl+Space",), when=_on_program)

@@ -39,57 +39,86 @@ def _has_graph(context: CommandContext) -> bool:
     return bool(tape.ops) or tape.fault is not None
 
 
-@command("file.export_png", "Export picture as PNG…", menu="File/3", when=_has_graph)
+@command(
+    "file.export_png", "Export picture as PNG…", menu="File/3", when=_has_graph, page="program"
+)
 def export_png(context: CommandContext) -> None:
     """Write the graph as it now looks to a PNG file."""
     _export(context, "png")
 
 
-@command("file.export_svg", "Export picture as SVG…", menu="File/3", when=_has_graph)
+@command(
+    "file.export_svg", "Export picture as SVG…", menu="File/3", when=_has_graph, page="program"
+)
 def export_svg(context: CommandContext) -> None:
     """Write the graph as it now looks to an SVG file."""
     _export(context, "svg")
 
 
-@command("file.export_dot", "Export picture as DOT…", menu="File/3", when=_has_graph)
+@command(
+    "file.export_dot", "Export picture as DOT…", menu="File/3", when=_has_graph, page="program"
+)
 def export_dot(context: CommandContext) -> None:
     """Write the cards and wires of the graph to a file for Graphviz."""
     _export(context, "dot")
 
 
-@command("file.export_graphml", "Export graph as GraphML…", menu="File/3", when=_has_graph)
+@command(
+    "file.export_graphml",
+    "Export graph as GraphML…",
+    menu="File/3",
+    when=_has_graph,
+    page="program",
+)
 def export_graphml(context: CommandContext) -> None:
     """Write ops, values and gradients as a graph for yEd, Gephi or networkx."""
     _graph(context, "graphml", "GraphML (*.graphml)")
 
 
-@command("file.export_gexf", "Export graph as GEXF…", menu="File/3", when=_has_graph)
+@command(
+    "file.export_gexf", "Export graph as GEXF…", menu="File/3", when=_has_graph, page="program"
+)
 def export_gexf(context: CommandContext) -> None:
     """Write ops, values and gradients as a graph for Gephi."""
     _graph(context, "gexf", "GEXF (*.gexf)")
 
 
 @command(
-    "file.export_graph_json", "Export graph as node-link JSON…", menu="File/3", when=_has_graph
+    "file.export_graph_json",
+    "Export graph as node-link JSON…",
+    menu="File/3",
+    when=_has_graph,
+    page="program",
 )
 def export_graph_json(context: CommandContext) -> None:
     """Write ops, values and gradients as nodes and links, for networkx and D3."""
     _graph(context, "json", "JSON (*.json)")
 
 
-@command("file.copy_picture", "Copy picture", menu="File/3", keys=("Ctrl+Alt+C",), when=_has_graph)
+@command(
+    "file.copy_picture",
+    "Copy picture",
+    menu="File/3",
+    keys=("Ctrl+Alt+C",),
+    when=_has_graph,
+    page="program",
+)
 def copy_picture(context: CommandContext) -> None:
     """Copy the graph as it now looks to the clipboard."""
     context.copy_picture()
 
 
-@command("file.export_gif", "Export playback as GIF…", menu="File/3", when=_has_graph)
+@command(
+    "file.export_gif", "Export playback as GIF…", menu="File/3", when=_has_graph, page="program"
+)
 def export_gif(context: CommandContext) -> None:
     """Write the playback to an animated GIF; choose size, speed, part, and the program with it."""
     context.show_film_card("gif")
 
 
-@command("file.export_mp4", "Export playback as MP4…", menu="File/3", when=_has_graph)
+@command(
+    "file.export_mp4", "Export playback as MP4…", menu="File/3", when=_has_graph, page="program"
+)
 def export_mp4(context: CommandContext) -> None:
     """Write the playback to an MP4 video; choose size, speed, part, and the program with it."""
     context.show_film_card("mp4")
@@ -103,13 +132,13 @@ def _has_earlier(context: CommandContext) -> bool:
     return _has_graph(context) and context.session.view.position > 0
 
 
-@command("file.film_from", "Begin the film here", menu="File/3", when=_has_later)
+@command("file.film_from", "Begin the film here", menu="File/3", when=_has_later, page="program")
 def film_from(context: CommandContext) -> None:
     """Let the next export of the playback begin with this position."""
     begin_film_at(context, context.session.view.position)
 
 
-@command("file.film_to", "End the film here", menu="File/3", when=_has_earlier)
+@command("file.film_to", "End the film here", menu="File/3", when=_has_earlier, page="program")
 def film_to(context: CommandContext) -> None:
     """Let the next export of the playback end with this position."""
     end_film_at(context, context.session.view.position)
@@ -143,14 +172,14 @@ def cancel_film(context: CommandContext) -> None:
     context.export_queue.cancel()
 
 
-@command("file.export_tape", "Export tape as JSON…", menu="File/3", when=_has_graph)
+@command("file.export_tape", "Export tape as JSON…", menu="File/3", when=_has_graph, page="program")
 def export_tape(context: CommandContext) -> None:
     """Write everything the run did, values and gradients, to a JSON file."""
     if path := _asked(context, "Export the tape", "json", "JSON (*.json)"):
         context.export(path)
 
 
-@command("file.export_html", "Export run as HTML…", menu="File/3", when=_has_run)
+@command("file.export_html", "Export run as HTML…", menu="File/3", when=_has_run, page="program")
 def export_html(context: CommandContext) -> None:
     """Write a page that plays the run in any browser, offline."""
     if path := _asked(context, "Export the run as a page", "html", "HTML pages (*.html)"):
@@ -161,7 +190,9 @@ def _has_figures(context: CommandContext) -> bool:
     return any(one.name and not one.is_written for one in context.session.result.tape.figures)
 
 
-@command("file.save_figures", "Save files of savefig…", menu="File/3", when=_has_figures)
+@command(
+    "file.save_figures", "Save files of savefig…", menu="File/3", when=_has_figures, page="program"
+)
 def save_figures(context: CommandContext) -> None:
     """Write the files that the program gave to savefig where you choose."""
     files = files_to_save(context.session.result.tape.figures)
@@ -224,7 +255,7 @@ def ask_name(context: CommandContext, title: str, name: str, pattern: str) -> Pa
 # Modules of the program
 
 
-@submenu("file.export_model", "Export model", menu="File/3")
+@submenu("file.export_model", "Export model", menu="File/3", page="program")
 def export_model(context: CommandContext) -> list[MenuChoice]:
     """Write a module of the program, as it is at the end of a run, to a file."""
 
@@ -236,7 +267,7 @@ def export_model(context: CommandContext) -> list[MenuChoice]:
     return [choice(module, *kind) for module, _ in _modules(context) for kind in KINDS]
 
 
-@submenu("file.read_weights", "Read weights", menu="File/3")
+@submenu("file.read_weights", "Read weights", menu="File/3", page="program")
 def read_weights(context: CommandContext) -> list[MenuChoice]:
     """Let a module of the program load the weights in a .pt or .safetensors file."""
 
@@ -359,7 +390,9 @@ def _has_text(context: CommandContext) -> bool:
     return bool(context.session.doc.source.strip())
 
 
-@command("file.export_notebook", "Export as notebook…", menu="File/3", when=_has_text)
+@command(
+    "file.export_notebook", "Export as notebook…", menu="File/3", when=_has_text, page="program"
+)
 def export_notebook(context: CommandContext) -> None:
     """Write the program, divided at its # %% marks, with output and graph as a Jupyter notebook."""
     doc = context.session.doc
@@ -371,7 +404,9 @@ def export_notebook(context: CommandContext) -> None:
     _write_cells(context, "Export the notebook", "ipynb", "Jupyter notebooks (*.ipynb)", make)
 
 
-@command("file.export_markdown", "Export as Markdown…", menu="File/3", when=_has_text)
+@command(
+    "file.export_markdown", "Export as Markdown…", menu="File/3", when=_has_text, page="program"
+)
 def export_markdown(context: CommandContext) -> None:
     """Write the program and its output as Markdown, the graph as SVG into a folder next to it."""
 

@@ -33,7 +33,14 @@ def _open(context: CommandContext, line: int) -> None:
     context.say(f"{doc.title} is opened{where}{unsaved}")
 
 
-@command("edit.external", "Open in your editor", "Edit/5", keys=("Ctrl+Alt+O",), when=_has_file)
+@command(
+    "edit.external",
+    "Open in your editor",
+    "Edit/5",
+    keys=("Ctrl+Alt+O",),
+    when=_has_file,
+    page="program",
+)
 def open_caret_line(context: CommandContext) -> None:
     """Open the program in your own editor, at the line of the caret."""
     _open(context, context.editor.caret_line())
@@ -44,13 +51,14 @@ def open_caret_line(context: CommandContext) -> None:
     "Open the line in your editor",
     "Edit/5",
     when=lambda context: _has_file(context) and value.has_line(context),
+    page="program",
 )
 def open_value_line(context: CommandContext) -> None:
     """Open the line that made the selection in your own editor."""
     _open(context, value.place(context).line)
 
 
-@submenu("edit.your_editor", "Your editor", menu="Edit/5")
+@submenu("edit.your_editor", "Your editor", menu="Edit/5", page="program")
 def choose_editor(context: CommandContext) -> list[MenuChoice]:
     """Editors that can open the lines of programs."""
     now = context.settings.text(SETTING)

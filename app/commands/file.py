@@ -24,7 +24,8 @@ OUTSIDE = "outside"
 DATA = (".csv", ".tsv", ".xlsx", ".parquet")
 PROGRAMS = "Python programs (*.py);;All files (*)"
 OPENED = (
-    f"Programs and runs (*.py *{notebooks.SUFFIX} *{tape_files.SUFFIX} *{watch_file.SUFFIX});;"
+    f"Programs, runs, sessions and set-ups (*.py *{notebooks.SUFFIX} *{tape_files.SUFFIX}"
+    f" *{watch_file.SUFFIX} *{documents.SESSION_SUFFIX} *{setup.SETUP});;"
     "All files (*)"
 )
 
@@ -237,8 +238,8 @@ def new_window(context: CommandContext) -> None:
 
 @command("file.open", "Open…", menu="File/1", keys=("Ctrl+O",))
 def open_file(context: CommandContext) -> None:
-    """Open a Python program, a notebook or a recorded run from a file."""
-    if path := context.dialogs.ask_open("Open a program or a run", OPENED):
+    """Open a Python program, a notebook, a recorded run, a training session or a set-up."""
+    if path := context.dialogs.ask_open("Open a file", OPENED):
         open_path(context, str(path))
 
 
@@ -265,13 +266,20 @@ def list_examples(_: CommandContext) -> list[MenuChoice]:
 
 @command("file.gallery", "Choose an example…", menu="File/1", keys=("Ctrl+E",))
 def gallery(context: CommandContext) -> None:
-    """See all examples with a sentence about each."""
-    context.show_examples()
+    """See all examples with a sentence about each; in Training all set-ups."""
+    context.show_examples(context.workspaces.current)
 
 
-@command("file.save", "Save", menu="File/2", keys=("Ctrl+S",))
+def _can_save(context: CommandContext) -> bool:
+    return not train.on_training_page(context) or train.has_runs(context)
+
+
+@command("file.save", "Save", menu="File/2", keys=("Ctrl+S",), when=_can_save)
 def save(context: CommandContext) -> None:
-    """Write the program to its file."""
+    """Write the program to its file; in Training the session, whose file is asked for."""
+    if train.on_training_page(context):
+        train.save_session(context)
+        return
     path = context.session.doc.path
     if path:
         _save(context, Path(path))
@@ -279,7 +287,7 @@ def save(context: CommandContext) -> None:
         save_as(context)
 
 
-@command("file.save_as", "Save as…", menu="File/2", keys=("Ctrl+Shift+S",))
+@command("file.save_as", "Save as…", menu="File/2", keys=("Ctrl+Shift+S",), page="program")
 def save_as(context: CommandContext) -> None:
     """Write the program to another file."""
     doc = context.session.doc

@@ -41,7 +41,7 @@ def _has_tensor(context: CommandContext) -> bool:
     return context.tensors.can_open()
 
 
-@command("graph.tensor", "Explore the tensor", "View/6", when=_has_tensor)
+@command("graph.tensor", "Explore the tensor", "View/6", when=_has_tensor, page="program")
 def tensor(context: CommandContext) -> None:
     """Show the selected value or gradient whole in a window of its own."""
     context.tensors.open()
@@ -52,6 +52,7 @@ def tensor(context: CommandContext) -> None:
     "History over the steps",
     "View/6",
     when=lambda context: context.history.can_show(),
+    page="program",
 )
 def history(context: CommandContext) -> None:
     """Draw the selected tensor and its gradient at the same event of every step of the loop."""
@@ -59,7 +60,14 @@ def history(context: CommandContext) -> None:
     context.history.show()
 
 
-@command("graph.ways", "Ways to the loss", "View/6", when=_has_ways, checked=_is_asked("ways"))
+@command(
+    "graph.ways",
+    "Ways to the loss",
+    "View/6",
+    when=_has_ways,
+    checked=_is_asked("ways"),
+    page="program",
+)
 def ways(context: CommandContext) -> None:
     """List every way from the selection to the loss, with its local derivatives and their sum."""
     context.settings.put("right", True)
@@ -68,7 +76,12 @@ def ways(context: CommandContext) -> None:
 
 
 @command(
-    "graph.next_way", "Next way to the loss", "View/6", keys=("Ctrl+Alt+Right",), when=_has_ways
+    "graph.next_way",
+    "Next way to the loss",
+    "View/6",
+    keys=("Ctrl+Alt+Right",),
+    when=_has_ways,
+    page="program",
 )
 def next_way(context: CommandContext) -> None:
     """Light up the next of the ways from the selection to the loss alone."""
@@ -76,7 +89,12 @@ def next_way(context: CommandContext) -> None:
 
 
 @command(
-    "graph.back_way", "Previous way to the loss", "View/6", keys=("Ctrl+Alt+Left",), when=_has_ways
+    "graph.back_way",
+    "Previous way to the loss",
+    "View/6",
+    keys=("Ctrl+Alt+Left",),
+    when=_has_ways,
+    page="program",
 )
 def back_way(context: CommandContext) -> None:
     """Light up the previous of the ways from the selection to the loss alone."""
@@ -93,6 +111,7 @@ def _has_passes(context: CommandContext) -> bool:
     "View/6",
     keys=("Ctrl+Alt+N",),
     when=_has_passes,
+    page="program",
 )
 def walk(context: CommandContext) -> None:
     """Select the next backward node along next_functions, from the loss down to every leaf."""
@@ -100,19 +119,40 @@ def walk(context: CommandContext) -> None:
     context.presenter.walk_next_functions()
 
 
-@command("graph.before", "What leads here", "View/6", when=_has_card, checked=_is_asked("before"))
+@command(
+    "graph.before",
+    "What leads here",
+    "View/6",
+    when=_has_card,
+    checked=_is_asked("before"),
+    page="program",
+)
 def before(context: CommandContext) -> None:
     """Fade everything that the selection was not computed from."""
     _ask(context, "before")
 
 
-@command("graph.after", "What follows", "View/6", when=_has_card, checked=_is_asked("after"))
+@command(
+    "graph.after",
+    "What follows",
+    "View/6",
+    when=_has_card,
+    checked=_is_asked("after"),
+    page="program",
+)
 def after(context: CommandContext) -> None:
     """Fade everything that was not computed from the selection."""
     _ask(context, "after")
 
 
-@command("graph.cut", "Where is it cut", "View/6", when=_has_card, checked=_is_asked("cut"))
+@command(
+    "graph.cut",
+    "Where is it cut",
+    "View/6",
+    when=_has_card,
+    checked=_is_asked("cut"),
+    page="program",
+)
 def cut(context: CommandContext) -> None:
     """Show the ops behind which no gradient comes back to the selection."""
     _ask(context, "cut")
@@ -124,6 +164,7 @@ def cut(context: CommandContext) -> None:
     "View/6",
     when=_has_card,
     checked=_is_asked("bottlenecks"),
+    page="program",
 )
 def bottlenecks(context: CommandContext) -> None:
     """Show the tensors that every way from the selection to the loss passes."""
@@ -136,6 +177,7 @@ def bottlenecks(context: CommandContext) -> None:
     "View/6",
     when=_has_ops,
     checked=_is_asked("critical"),
+    page="program",
 )
 def critical(context: CommandContext) -> None:
     """Show the way through the graph that took longest."""
@@ -148,6 +190,7 @@ def critical(context: CommandContext) -> None:
     "View/6",
     when=_has_ops,
     checked=lambda context: context.session.view.gradient_only,
+    page="program",
 )
 def gradient(context: CommandContext) -> None:
     """Lay out only what requires a gradient; again: everything, as it was."""
@@ -165,6 +208,7 @@ def _has_answer(context: CommandContext) -> bool:
     "View/6",
     keys=("Ctrl+Alt+Backspace",),
     when=_has_answer,
+    page="program",
 )
 def show_all(context: CommandContext) -> None:
     """End the answer; no card is faded or left out."""

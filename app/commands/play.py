@@ -42,11 +42,16 @@ def back(context: CommandContext) -> None:
 
 @command("play.next_line", "Next line", "Play/1", keys=("F10",), when=_has_tape)
 def next_line(context: CommandContext) -> None:
-    """Run on to the end of the next line of the program."""
-    context.clock.next_line()
+    """Run on to the end of the next line of the program; in Training of the step."""
+    if context.workspaces.current == "training":
+        context.training.controller.next_event()
+    else:
+        context.clock.next_line()
 
 
-@command("play.line_back", "Previous line", "Play/1", keys=("Ctrl+F10",), when=_has_tape)
+@command(
+    "play.line_back", "Previous line", "Play/1", keys=("Ctrl+F10",), when=_has_tape, page="program"
+)
 def line_back(context: CommandContext) -> None:
     """Go back by one line of the program."""
     context.clock.previous_line()
@@ -88,7 +93,7 @@ def go_to_step(context: CommandContext) -> None:
     context.edit_step()
 
 
-@submenu("play.pass", "Play a backward pass", "Play/2")
+@submenu("play.pass", "Play a backward pass", "Play/2", page="program")
 def backward_passes(context: CommandContext) -> list[MenuChoice]:
     """Play a backward pass of this step by itself, from its start to its end."""
     if context.workspaces.current != "program":
@@ -141,7 +146,7 @@ def slower(context: CommandContext) -> None:
         context.clock.set_speed(context.clock.speed / 2)
 
 
-@submenu("play.speed", "Speed", "Play/3")
+@submenu("play.speed", "Speed", "Play/3", page="program")
 def speeds(context: CommandContext) -> list[MenuChoice]:
     """Speed of the playback."""
 
@@ -152,7 +157,7 @@ def speeds(context: CommandContext) -> list[MenuChoice]:
     return [choice(speed) for speed in SPEEDS]
 
 
-@submenu("play.pace", "Play by", "Play/3")
+@submenu("play.pace", "Play by", "Play/3", page="program")
 def paces(context: CommandContext) -> list[MenuChoice]:
     """Pace of the playback: event by event, line by line, or step by step."""
 

@@ -5,6 +5,7 @@ import sys
 
 from gradscribe.app.commands import MenuChoice, command, submenu
 from gradscribe.app.commands.context import CommandContext
+from gradscribe.app.files.python_choice import device_words
 from gradscribe.app.link.python_search import FoundPython
 from gradscribe.playback.text import formatting
 
@@ -18,7 +19,7 @@ def _is_busy(context: CommandContext) -> bool:
     return context.session.result.engine in ("running", "stopping")
 
 
-@command("run.now", "Run now", menu="Run/1", keys=("F5", "Ctrl+Return"))
+@command("run.now", "Run now", menu="Run/1", keys=("F5", "Ctrl+Return"), page="program")
 def run_now(context: CommandContext) -> None:
     """Run the program from the top without waiting for a pause in typing."""
     context.session.run_now()
@@ -30,6 +31,7 @@ def run_now(context: CommandContext) -> None:
     menu="Run/1",
     keys=("Alt+Return",),
     when=lambda context: bool(context.error_fix.program),
+    page="program",
 )
 def fix(context: CommandContext) -> None:
     """Make the change that is shown under the error; can be undone."""
@@ -48,7 +50,7 @@ def restart(context: CommandContext) -> None:
     context.session.restart()
 
 
-@command("run.seed", "Seed…", menu="Run/2")
+@command("run.seed", "Seed…", menu="Run/2", page="program")
 def seed(context: CommandContext) -> None:
     """Choose the seed of the random numbers."""
     number = context.dialogs.ask_number("Seed of the random numbers", context.session.doc.seed)
@@ -57,7 +59,7 @@ def seed(context: CommandContext) -> None:
         context.say(f"Seed {number}")
 
 
-@command("run.reseed", "Next seed", menu="Run/2", keys=("Ctrl+Shift+R",))
+@command("run.reseed", "Next seed", menu="Run/2", keys=("Ctrl+Shift+R",), page="program")
 def reseed(context: CommandContext) -> None:
     """Run with other random numbers."""
     context.session.set_seed(context.session.doc.seed + 1)
@@ -68,13 +70,17 @@ def _has_passes(context: CommandContext) -> bool:
     return context.costs.can_show()
 
 
-@command("run.no_grad", "Measure no_grad next to grad…", menu="Run/4", when=_has_passes)
+@command(
+    "run.no_grad", "Measure no_grad next to grad…", menu="Run/4", when=_has_passes, page="program"
+)
 def measure_no_grad(context: CommandContext) -> None:
     """Measure time and memory of the program's forward with and without recording for backward."""
     context.costs.show("no_grad")
 
 
-@command("run.modes", "Measure reverse and forward mode…", menu="Run/4", when=_has_passes)
+@command(
+    "run.modes", "Measure reverse and forward mode…", menu="Run/4", when=_has_passes, page="program"
+)
 def measure_modes(context: CommandContext) -> None:
     """Measure the gradient by reverse mode, and by forward mode direction after direction."""
     context.costs.show("modes")
@@ -116,14 +122,14 @@ def duration_text(seconds: int) -> str:
     )
 
 
-@submenu("run.python", "Python", menu="Run/2")
+@submenu("run.python", "Python", menu="Run/2", page="program")
 def python(context: CommandContext) -> list[MenuChoice]:
     """Python that the program runs in, with its packages."""
     here = context.session.doc.interpreter
     version = f"Python {platform.python_version()}"
     choices = [
         MenuChoice(
-            f"Gradscribe's own · {version}",
+            " · ".join(filter(None, ["Gradscribe's own", version, *_own_parts(context)])),
             lambda at: at.python.choose_own(),
             sys.executable,
             checked=here is None,
@@ -133,6 +139,7 @@ def python(context: CommandContext) -> list[MenuChoice]:
     def choice(found: FoundPython) -> MenuChoice:
         parts = [found.name, f"Python {found.version}" if found.version else ""]
         parts.append(f"torch {found.torch}" if found.torch else "no torch found")
+        parts.append(context.python.devices(found) or "")
         return MenuChoice(
             " · ".join(filter(None, parts)),
             lambda at: at.python.choose(found.path),
@@ -144,13 +151,22 @@ def python(context: CommandContext) -> list[MenuChoice]:
     return [*choices, MenuChoice("Other…", _choose_other_python)]
 
 
+def _own_parts(context: CommandContext) -> list[str]:
+    """Return torch and devices of Gradscribe's own Python, while the program runs in it."""
+    result = context.session.result
+    if context.session.doc.interpreter is not None or not result.torch:
+        return []
+    names = tuple(d.title or d.name for d in result.details if d.name != "cpu")
+    return [f"torch {result.torch}", device_words(names)]
+
+
 def _choose_other_python(context: CommandContext) -> None:
     path = context.dialogs.ask_open("Choose a Python", "Python (python*);;All files (*)")
     if path is not None:
         context.python.choose(str(path))
 
 
-@submenu("run.device", "Device", menu="Run/2")
+@submenu("run.device", "Device", menu="Run/2", page="program")
 def device(context: CommandContext) -> list[MenuChoice]:
     """Device that the name ``device`` is in the program."""
 

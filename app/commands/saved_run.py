@@ -81,7 +81,7 @@ def _has_run(context: CommandContext) -> bool:
     return bool(result.tape.events) and not session.shows_draft and result.shown_id != 0
 
 
-@command("file.save_run", "Save run…", menu="File/2", when=_has_run)
+@command("file.save_run", "Save run…", menu="File/2", when=_has_run, page="program")
 def save_run(context: CommandContext) -> None:
     """Write the program, every number of the run and your place in it to a file."""
     session = context.session

@@ -87,6 +87,7 @@ def starting(line: int, reduction: str, vector: str) -> MenuChoice:
     "Edit/5",
     when=lambda context: _may_change("requires_grad", context),
     checked=lambda context: _is_on("requires_grad", context),
+    page="program",
 )
 def requires_grad(context: CommandContext) -> None:
     """Let the selected leaf require a gradient, or not: an edit of the program, run at once."""
@@ -99,6 +100,7 @@ def requires_grad(context: CommandContext) -> None:
     "Edit/5",
     when=lambda context: _may_change("retain_grad", context),
     checked=lambda context: _is_on("retain_grad", context),
+    page="program",
 )
 def retain_grad(context: CommandContext) -> None:
     """Let the selected result retain its gradient in .grad, or not: a line after its own."""
@@ -134,6 +136,7 @@ def _is_frozen(context: CommandContext) -> bool:
     "Edit/5",
     when=lambda context: (call := _module(context)) is not None and call.parameters > 0,
     checked=_is_frozen,
+    page="program",
 )
 def freeze(context: CommandContext) -> None:
     """Freeze all parameters of the selected module, or let them learn: an edit, run at once."""
@@ -152,7 +155,7 @@ def freeze(context: CommandContext) -> None:
     context.say(f"{call.name} {words}. Ctrl+Z takes it back")
 
 
-@submenu("value.dtype", "Its dtype", menu="Edit/5")
+@submenu("value.dtype", "Its dtype", menu="Edit/5", page="program")
 def dtype(context: CommandContext) -> list[MenuChoice]:
     """Give the selected tensor another dtype: an edit of its line, run at once."""
     value = _value(context)
@@ -166,7 +169,7 @@ def dtype(context: CommandContext) -> list[MenuChoice]:
     return [choice(name) for name in property_edits.dtypes_of(value)]
 
 
-@submenu("value.device", "Its device", menu="Edit/5")
+@submenu("value.device", "Its device", menu="Edit/5", page="program")
 def device(context: CommandContext) -> list[MenuChoice]:
     """Put the selected tensor on another device: an edit of its line, run at once."""
     value = _value(context)

@@ -28,7 +28,8 @@ def _has_run(context: CommandContext) -> bool:
     return on_training_page(context) and run is not None and run.alive
 
 
-def _has_runs(context: CommandContext) -> bool:
+def has_runs(context: CommandContext) -> bool:
+    """Return whether the training page is visible and has a run."""
     return on_training_page(context) and context.training.run is not None
 
 
@@ -233,7 +234,7 @@ SESSIONS = f"Training sessions (*{documents.SESSION_SUFFIX})"
 
 
 @command(
-    "file.save_session", "Save training session…", "File/2", keys=("Ctrl+Alt+S",), when=_has_runs
+    "file.save_session", "Save training session…", "File/2", keys=("Ctrl+Alt+S",), when=has_runs
 )
 def save_session(context: CommandContext) -> None:
     """Write every run with its curves, history and weights, to continue later."""

@@ -53,21 +53,23 @@ def _copy(context: CommandContext, text: str, what: str) -> None:
     context.say(f"{what} on the clipboard")
 
 
-@command("value.copy", "Copy the value", "Edit/4", when=_has("value"))
+@command("value.copy", "Copy the value", "Edit/4", when=_has("value"), page="program")
 def copy_value(context: CommandContext) -> None:
     """Put the numbers of the selection on the clipboard, a row per line."""
     array = _array(_page(context), "value")
     _copy(context, tensor_code.numbers_text(array), formatting.count(array.size, "number"))
 
 
-@command("value.copy_gradient", "Copy the gradient", "Edit/4", when=_has("gradient"))
+@command(
+    "value.copy_gradient", "Copy the gradient", "Edit/4", when=_has("gradient"), page="program"
+)
 def copy_gradient(context: CommandContext) -> None:
     """Put the gradient of the selection on the clipboard, a row per line."""
     array = _array(_page(context), "gradient")
     _copy(context, tensor_code.numbers_text(array), formatting.count(array.size, "number"))
 
 
-@command("value.copy_code", "Copy as code", "Edit/4", when=_has("value"))
+@command("value.copy_code", "Copy as code", "Edit/4", when=_has("value"), page="program")
 def copy_code(context: CommandContext) -> None:
     """Put a line of PyTorch that makes this very tensor on the clipboard."""
     page = _page(context)
@@ -82,7 +84,7 @@ def copy_code(context: CommandContext) -> None:
     _copy(context, code, "The code is")
 
 
-@command("value.copy_test", "Copy as test", "Edit/4", when=_has("value"))
+@command("value.copy_test", "Copy as test", "Edit/4", when=_has("value"), page="program")
 def copy_test(context: CommandContext) -> None:
     """Put a test for pytest on the clipboard that runs the program and compares these numbers."""
     value, session = _page(context).value, context.session
@@ -115,7 +117,7 @@ def has_line(context: CommandContext) -> bool:
     return 0 < line <= context.session.doc.source.count("\n") + 1
 
 
-@command("value.line", "Show the line", "View/6", when=has_line)
+@command("value.line", "Show the line", "View/6", when=has_line, page="program")
 def show_line(context: CommandContext) -> None:
     """Go to the line of the program that made the selection."""
     context.settings.put("left", True)
@@ -129,7 +131,7 @@ def _has_explanation(context: CommandContext) -> bool:
     return page.selection is not None and page.explanation is not None
 
 
-@command("value.explain", "Explain", "View/6", when=_has_explanation)
+@command("value.explain", "Explain", "View/6", when=_has_explanation, page="program")
 def explain(context: CommandContext) -> None:
     """Show the rule of the selected op with this run's numbers put in."""
     context.settings.put("right", True)
@@ -140,7 +142,7 @@ def _can_check(context: CommandContext) -> bool:
     return _page(context).value is not None and context.inspector.can_check()
 
 
-@command("value.check", "Check the gradient", "View/6", when=_can_check)
+@command("value.check", "Check the gradient", "View/6", when=_can_check, page="program")
 def check(context: CommandContext) -> None:
     """Compare the gradient of the selection with finite differences."""
     context.settings.put("right", True)
@@ -160,7 +162,11 @@ def _module(context: CommandContext) -> str:
 
 
 @command(
-    "view.fold", "Fold or open the module", "View/2", when=lambda context: bool(_module(context))
+    "view.fold",
+    "Fold or open the module",
+    "View/2",
+    when=lambda context: bool(_module(context)),
+    page="program",
 )
 def fold(context: CommandContext) -> None:
     """Open the selected module, or fold the module around the selection to a card."""

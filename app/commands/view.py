@@ -1,6 +1,7 @@
 """View commands: zoom, modules, layers, panes, findings, shape lab, text size and theme."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from gradscribe.app.commands import MenuChoice, command, submenu
 from gradscribe.app.commands.context import CommandContext
@@ -8,13 +9,33 @@ from gradscribe.app.document.state import Layer
 from gradscribe.playback.graph import coloring
 from gradscribe.playback.text import formatting
 
+if TYPE_CHECKING:
+    from gradscribe.widgets.graph.view import GraphView
+
 TEXT_STEP = 1.1
 MAX_DEPTH = 9
 """Most levels of modules that are offered."""
+_TRAINING_LAYERS = {"values": "Values", "gradients": "Gradients", "shapes": "Shapes"}
+"""The switches above the graph in Training."""
 
 
 def _layer(name: str) -> Callable[[CommandContext], bool]:
-    return lambda context: bool(getattr(context.session.view, name))
+    def is_on(context: CommandContext) -> bool:
+        if _is_training(context) and name in _TRAINING_LAYERS:
+            return context.workspaces.widgets.graph.layers[_TRAINING_LAYERS[name]].isChecked()
+        return bool(getattr(context.session.view, name))
+
+    return is_on
+
+
+def _is_training(context: CommandContext) -> bool:
+    """Return whether the training page is visible and complete."""
+    return context.workspaces.current == "training" and context.workspaces.is_whole
+
+
+def _graph(context: CommandContext) -> "GraphView":
+    """Return the graph of the visible page."""
+    return context.workspaces.widgets.graph.graph if _is_training(context) else context.graph
 
 
 def _flag(key: str) -> Callable[[CommandContext], bool]:
@@ -32,19 +53,19 @@ def _flip(context: CommandContext, key: str) -> None:
 @command("view.fit", "Fit the graph", "View/1", keys=("Ctrl+0",))
 def fit(context: CommandContext) -> None:
     """Make the whole graph visible."""
-    context.graph.fit()
+    _graph(context).fit()
 
 
 @command("view.zoom_in", "Zoom in", "View/1", keys=("Ctrl+=", "Ctrl++"))
 def zoom_in(context: CommandContext) -> None:
     """Make the graph bigger."""
-    context.graph.zoom_by(1.25)
+    _graph(context).zoom_by(1.25)
 
 
 @command("view.zoom_out", "Zoom out", "View/1", keys=("Ctrl+-",))
 def zoom_out(context: CommandContext) -> None:
     """Make the graph smaller."""
-    context.graph.zoom_by(0.8)
+    _graph(context).zoom_by(0.8)
 
 
 @command(
@@ -53,6 +74,7 @@ def zoom_out(context: CommandContext) -> None:
     "View/1",
     keys=("Ctrl+9",),
     when=lambda context: bool(context.session.view.selection),
+    page="program",
 )
 def zoom_selection(context: CommandContext) -> None:
     """Show the selection with its neighbours; a module with its whole content."""
@@ -67,14 +89,26 @@ def follow(context: CommandContext) -> None:
     _flip(context, "follow")
 
 
-@command("view.expand", "Expand all modules", "View/2", keys=("Ctrl+Shift+E",), when=_has_frames)
+@command(
+    "view.expand",
+    "Expand all modules",
+    "View/2",
+    keys=("Ctrl+Shift+E",),
+    when=_has_frames,
+    page="program",
+)
 def expand(context: CommandContext) -> None:
     """Show the inside of every module."""
     context.presenter.expand_modules()
 
 
 @command(
-    "view.collapse", "Collapse all modules", "View/2", keys=("Ctrl+Shift+W",), when=_has_frames
+    "view.collapse",
+    "Collapse all modules",
+    "View/2",
+    keys=("Ctrl+Shift+W",),
+    when=_has_frames,
+    page="program",
 )
 def collapse(context: CommandContext) -> None:
     """Show every module as one card."""
@@ -85,14 +119,21 @@ def _sideways(context: CommandContext) -> bool:
     return context.session.view.flow == "right"
 
 
-@command("view.sideways", "Left to right", "View/2", keys=("Ctrl+Alt+R",), checked=_sideways)
+@command(
+    "view.sideways",
+    "Left to right",
+    "View/2",
+    keys=("Ctrl+Alt+R",),
+    checked=_sideways,
+    page="program",
+)
 def sideways(context: CommandContext) -> None:
     """Let values run from left to right instead of from top to bottom."""
     context.session.set_flow("down" if _sideways(context) else "right")
     context.settings.put("sideways", _sideways(context))
 
 
-@submenu("view.depth", "Expand to depth", "View/2")
+@submenu("view.depth", "Expand to depth", "View/2", page="program")
 def depths(context: CommandContext) -> list[MenuChoice]:
     """Open modules down to a depth, and fold those inside them."""
 
@@ -123,13 +164,20 @@ def shapes(context: CommandContext) -> None:
     _flip_layer(context, "shapes")
 
 
-@command("view.order", "Order and visits", "View/3", keys=("Ctrl+4",), checked=_layer("order"))
+@command(
+    "view.order",
+    "Order and visits",
+    "View/3",
+    keys=("Ctrl+4",),
+    checked=_layer("order"),
+    page="program",
+)
 def order(context: CommandContext) -> None:
     """Show in which order a pass runs the backward nodes, and how often each was visited."""
     _flip_layer(context, "order")
 
 
-@submenu("view.coloring", "Colour by", "View/3")
+@submenu("view.coloring", "Colour by", "View/3", page="program")
 def colorings(context: CommandContext) -> list[MenuChoice]:
     """Choose what the colours of the cards mean."""
 
@@ -144,19 +192,29 @@ def colorings(context: CommandContext) -> list[MenuChoice]:
 
 
 def _flip_layer(context: CommandContext, name: Layer) -> None:
+    if _is_training(context):
+        context.workspaces.widgets.graph.layers[_TRAINING_LAYERS[name]].toggle()
+        return
     shown = not getattr(context.session.view, name)
     context.session.show_layers({name: shown})
     context.settings.put(name, shown)
 
 
-@command("view.left", "Program", "View/4", keys=("Ctrl+Shift+1",), checked=_flag("left"))
+@command(
+    "view.left", "Program", "View/4", keys=("Ctrl+Shift+1",), checked=_flag("left"), page="program"
+)
 def left(context: CommandContext) -> None:
     """Show or hide the column with the program."""
     _flip(context, "left")
 
 
 @command(
-    "view.below", "Output and legend", "View/4", keys=("Ctrl+Shift+2",), checked=_flag("below")
+    "view.below",
+    "Output and legend",
+    "View/4",
+    keys=("Ctrl+Shift+2",),
+    checked=_flag("below"),
+    page="program",
 )
 def below(context: CommandContext) -> None:
     """Show or hide the pane under the program."""
@@ -184,7 +242,14 @@ def parameters(context: CommandContext) -> None:
         context.parameters.show()
 
 
-@command("view.right", "Inspector", "View/4", keys=("Ctrl+Shift+3",), checked=_flag("right"))
+@command(
+    "view.right",
+    "Inspector",
+    "View/4",
+    keys=("Ctrl+Shift+3",),
+    checked=_flag("right"),
+    page="program",
+)
 def right(context: CommandContext) -> None:
     """Show or hide the column with the inspector and the tables."""
     _flip(context, "right")
@@ -226,6 +291,7 @@ def themes(context: CommandContext) -> list[MenuChoice]:
 @command("doctor.open", "Findings", "View/6", keys=("F8",))
 def open_findings(context: CommandContext) -> None:
     """Show the doctor's findings, and go to the first one's line."""
+    context.workspaces.show_workspace("program")
     context.show_findings()
 
 
@@ -239,7 +305,14 @@ def open_lab(context: CommandContext) -> None:
     context.show_lab("")
 
 
-@command("lab.selected", "Selected op in the shape lab", "View/6", keys=("Ctrl+L",), when=_has_op)
+@command(
+    "lab.selected",
+    "Selected op in the shape lab",
+    "View/6",
+    keys=("Ctrl+L",),
+    when=_has_op,
+    page="program",
+)
 def open_selected(context: CommandContext) -> None:
     """See the selected op's own tensors cell by cell."""
     context.show_lab(context.selected_lines())

@@ -44,11 +44,13 @@ class EngineProcess(QObject):
         is_open: bool = False,
         arguments: Sequence[str] | None = None,
         interpreter: Interpreter | None = None,
+        linger: float = launch.LINGER_S,
     ) -> None:
         """Prepare an engine.
 
         ``arguments`` of the interpreter: those of another process that speaks the protocol;
-        ``interpreter``: another Python than this process's.
+        ``interpreter``: another Python than this process's;
+        ``linger``: seconds for which one on another machine stays without a line.
         """
         super().__init__(parent)
         self.is_open = is_open
@@ -70,7 +72,12 @@ class EngineProcess(QObject):
         self._process = process = QProcess(self)
         process.setProgram(launch.python_executable(interpreter))
         words = [*([launch.SPARE] if spare else []), *([launch.OPEN] if is_open else [])]
-        process.setArguments([*(arguments or launch.arguments_for(interpreter)), *words])
+        if interpreter is not None and interpreter.host:
+            arguments = launch.relay_arguments(interpreter, linger)
+        else:
+            engine = arguments or launch.engine_arguments()
+            arguments = launch.arguments_for(interpreter, engine)
+        process.setArguments([*arguments, *words])
         self._refusal = ""
         """Reason why its Python cannot have the engine's source; empty if it has."""
         process.setProcessEnvironment(self._environment())
@@ -244,7 +251,9 @@ class EngineProcess(QObject):
         self._backlog += bytes(self._process.readAllStandardOutput().data())
         self._take(math.inf)
         self._read_errors()
-        self._end(launch.exit_reason(code, status == QProcess.ExitStatus.CrashExit, self.errors))
+        refusal = launch.refusal(code, self.interpreter, self.errors)
+        crashed = status == QProcess.ExitStatus.CrashExit
+        self._end(refusal or launch.exit_reason(code, crashed, self.errors))
 
     def _fail(self, error: QProcess.ProcessError) -> None:
         if error == QProcess.ProcessError.FailedToStart:

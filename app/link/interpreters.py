@@ -17,7 +17,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-OLDEST_PYTHON = (3, 11)
+OLDEST_PYTHON = (3, 10)
 OLDEST_TORCH = (2, 6)
 NEEDED = ("torch", "numpy", "msgspec")
 TIMEOUT_S = 30.0
@@ -31,7 +31,9 @@ for name in %r:
         found[name] = metadata.version(name)
     except metadata.PackageNotFoundError:
         pass
-print(json.dumps([sys.version_info[:3], sys.executable, found]))
+places = [place for place in sys.path[1:] if "-packages" in place or not place.startswith(
+    (sys.prefix, sys.base_prefix))]
+print(json.dumps([sys.version_info[:3], sys.executable, found, places]))
 """
 
 
@@ -51,8 +53,15 @@ class Interpreter(Struct, frozen=True):
     """Its executable, as the user names it: an environment's Python is a link to another."""
     version: str
     torch: str
+    packages: tuple[str, ...] = ()
+    """The folders of its packages."""
     host: str = ""
     """The machine it is on, as the address ``ssh://user@host:port``; empty for this one."""
+
+    @property
+    def release(self) -> tuple[int, ...]:
+        """The numbers of the version of Python."""
+        return _release(self.version)
 
     @property
     def url(self) -> str:
@@ -74,9 +83,9 @@ def ask_interpreter(name: str) -> Interpreter:
         raise UnusablePython(f"There is no Python at {name}")
     # Absolute, but with its links: an environment is found by the place of the link.
     path = os.path.abspath(path)
-    version, found = _answer(path)
+    version, found, packages = _answer(path)
     torch = checked_torch(name, version, found, path, lambda words: install_command(path, words))
-    return Interpreter(path, ".".join(map(str, version)), torch)
+    return Interpreter(path, ".".join(map(str, version)), torch, packages)
 
 
 def checked_torch(
@@ -126,8 +135,12 @@ def install_command(path: str, packages: list[str]) -> str:
     return f"{python} -m pip install {' '.join(names)}"
 
 
-def _answer(path: str) -> tuple[tuple[int, ...], dict[str, str]]:
-    """Return the version of a Python and those of the packages it has. Raises `UnusablePython`."""
+def _answer(path: str) -> tuple[tuple[int, ...], dict[str, str], tuple[str, ...]]:
+    """Return the version of a Python, those of the packages it has, and the packages' folders.
+
+    Raises:
+        UnusablePython: it is no Python, or does not answer.
+    """
     try:
         done = subprocess.run(
             [path, "-c", _ASK % (NEEDED,)],
@@ -138,8 +151,9 @@ def _answer(path: str) -> tuple[tuple[int, ...], dict[str, str]]:
             # Not in the user's folder, whose files would be imported.
             cwd=os.path.dirname(path),
         )
-        version, _, found = json.loads(done.stdout)
-        return tuple(map(int, version)), {str(name): str(text) for name, text in found.items()}
+        version, _, found, *more = json.loads(done.stdout)
+        versions = {str(name): str(text) for name, text in found.items()}
+        return tuple(map(int, version)), versions, tuple(map(str, more[0] if more else ()))
     except OSError as error:
         raise UnusablePython(f"{path} cannot be started: {error.strerror or error}") from error
     except subprocess.TimeoutExpired as error:

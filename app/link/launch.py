@@ -5,7 +5,10 @@ import os
 import re
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+
+import msgspec
 
 from gradscribe.app.link.interpreters import Interpreter, lent_source
 from gradscribe.engine.protocol.position import CurrentLine
@@ -65,6 +68,11 @@ _FROM_OUTSIDE = (
 )
 """Prefixes of `exit_reason` for an engine that was killed from outside rather than crashed."""
 _ALONE = re.compile(r"^(Thread|Current thread|Extension modules|Python runtime state|<no )")
+_WITHOUT_FOLDER = (
+    "import sys; del sys.path[0]; import runpy; "
+    "runpy.run_module({!r}, run_name='__main__', alter_sys=True)"
+)
+"""Program that runs a module as ``-P -m`` does: the first entry is the user's folder."""
 
 
 def engine_arguments() -> list[str]:
@@ -72,21 +80,38 @@ def engine_arguments() -> list[str]:
     return ["-P", "-u", "-m", "gradscribe.engine"]
 
 
-def arguments_for(interpreter: Interpreter | None, linger: float = LINGER_S) -> list[str]:
-    """Return the arguments of `python_executable` for an engine in this interpreter.
+def relay_arguments(interpreter: Interpreter, linger: float) -> list[str]:
+    """Return the arguments of the process that carries the streams of an engine on another machine.
 
-    On another machine the process carries the streams of an engine there, which stays without a
-    line for ``linger`` seconds.
+    The engine stays without a line for ``linger`` seconds.
     """
-    if interpreter is None or not interpreter.host:
-        return engine_arguments()
     relay = "gradscribe.app.link.remote.relay"
     return ["-P", "-u", "-m", relay, interpreter.url, "--linger", f"{linger:g}"]
 
 
-def language_arguments(folder: str) -> list[str]:
-    """Return the interpreter's arguments for the language process of programs in ``folder``."""
-    return ["-P", "-u", "-m", "gradscribe.engine.language", *([folder] if folder else [])]
+def language_arguments(folder: str, interpreter: Interpreter | None = None) -> list[str]:
+    """Return the arguments for the language process of programs in ``folder``.
+
+    It runs in this process's Python, which has the parser, and reads the packages and lists the
+    torch of ``interpreter``. Raises `UnusablePython` like `environment`.
+    """
+    words = [folder] if folder or interpreter is not None else []
+    if interpreter is not None:
+        catalogue = ["-P", "-m", "gradscribe.engine.language.catalogue"]
+        command = [interpreter.path, *arguments_for(interpreter, catalogue)]
+        packages = (str(lent_source()), command, interpreter.packages)
+        words.append(msgspec.json.encode(packages).decode())
+    return ["-P", "-u", "-m", "gradscribe.engine.language", *words]
+
+
+def arguments_for(interpreter: Interpreter | None, arguments: Sequence[str]) -> list[str]:
+    """Return arguments as the interpreter knows them: Python 3.10 lacks ``-P``."""
+    if interpreter is None or interpreter.release >= (3, 11) or "-P" not in arguments:
+        return list(arguments)
+    module = arguments.index("-m") + 1
+    options = [word for word in arguments[: module - 1] if word != "-P"]
+    program = _WITHOUT_FOLDER.format(arguments[module])
+    return [*options, "-c", program, *arguments[module + 1 :]]
 
 
 def free_memory() -> int:
@@ -130,9 +155,10 @@ def environment(is_open: bool = False, interpreter: Interpreter | None = None) -
     return passed
 
 
-def passed_variables() -> dict[str, object]:
-    """Return what an engine on another machine gets of the environment there."""
+def far_start() -> dict[str, object]:
+    """Return how an engine on another machine is started, and what it gets of the environment."""
     return {
+        "program": _WITHOUT_FOLDER.format("gradscribe.engine"),
         "variables": PASSED_VARIABLES,
         "prefixes": VARIABLE_PREFIXES,
         "passwords": _PASSWORDS.pattern,

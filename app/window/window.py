@@ -199,6 +199,7 @@ class Window(QMainWindow):
         python = PythonChoice(self.session, self.settings, self.notices, self)
         python.said.connect(self.status.say)
         python.printed.connect(self.output_tab.append)
+        python.listed.connect(lambda: self.menus.refill("run.python"))
         return python
 
     def _make_typing(self) -> AssistanceController:
@@ -396,6 +397,7 @@ class Window(QMainWindow):
         sizes = bytes(self.settings.shape("training").data())
         self.workspaces.widgets.arrangement.recall(sizes.decode("ascii", "replace"))
         self.presentation.add_graph(self.workspaces.widgets.graph.graph)
+        self.menus.refresh()
 
     def _recall(self) -> None:
         settings, session = self.settings, self.session

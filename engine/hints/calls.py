@@ -2,6 +2,7 @@
 
 import ast
 import difflib
+import inspect
 import re
 import types
 
@@ -66,6 +67,8 @@ def missing_attribute(match: re.Match[str], case: HintContext) -> str:
         return "Optimizers and modules have zero_grad(); of one tensor write x.grad = None."
     if word == "step" and isinstance(owner, nn.Module | torch.Tensor):
         return "Only an optimizer steps: opt = torch.optim.SGD(model.parameters(), lr=0.1)."
+    if inspect.isroutine(owner):
+        return f"{owner.__name__} is not called yet: write {owner.__name__}()."
     if isinstance(owner, tuple | list) and hasattr(torch.Tensor, word):
         kind = type(owner).__name__
         return (

@@ -11,6 +11,7 @@ from gradscribe.engine.sandbox.confine import box
 _COMMA = "Something is missing or too much here: an operator, a comma, a bracket or a quote."
 
 
+_UNCALLED = "'(?:builtin_function_or_method|method|function)'"
 _PROCESSES = re.compile(r"system|subprocess|popen|fork|spawn|Process|Pool|Manager|exec[lv]")
 
 
@@ -207,6 +208,18 @@ ROWS = (
         r"unsupported operand type\(s\) for .+'NoneType'",
         calls.none_operand,
         "unsupported operand type(s) for *: 'float' and 'NoneType'",
+        TypeError,
+    ),
+    HintRow(
+        rf"unsupported operand type\(s\) for .+{_UNCALLED}|{_UNCALLED} object is not subscr",
+        "A function or method is not called yet: write () after its name.",
+        "unsupported operand type(s) for +: 'builtin_function_or_method' and 'Tensor'",
+        TypeError,
+    ),
+    HintRow(
+        "must be Tensor, not (builtin_function_or_method|method|function)$",
+        "A function or method is not called yet: write () after its name.",
+        "linear(): argument 'input' (position 1) must be Tensor, not builtin_function_or_method",
         TypeError,
     ),
     HintRow(

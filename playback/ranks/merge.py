@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from gradscribe.engine.protocol.ranks.join import JoinedCollective, join
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import (
     Arg,
@@ -22,7 +23,6 @@ from gradscribe.engine.protocol.tape import (
     Status,
     Tape,
 )
-from gradscribe.playback.ranks.join import JoinedCollective, join
 
 TABLES = {
     "enter": "calls",

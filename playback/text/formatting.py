@@ -1,6 +1,7 @@
 """Formatting of numbers, shapes, sizes, durations and names for the whole interface."""
 
 import math
+from collections.abc import Callable
 from pathlib import PurePath
 
 MINUS = "\N{MINUS SIGN}"
@@ -65,6 +66,25 @@ def short_number(x: float) -> str:
     if digits == 2 and magnitude < 0.995:
         text = text.replace("0.", ".", 1)
     return text.replace("-", MINUS)
+
+
+def fitting_number(x: float, fits: Callable[[str], bool]) -> str:
+    """Return `short_number`, with fewer decimals if only that ``fits``; empty if nothing does.
+
+    A number never becomes 0 by this.
+    """
+    text = short_number(x)
+    if fits(text):
+        return text
+    if not math.isfinite(x) or "e" in text:
+        return ""
+    shorter = (f"{x:.{digits}f}" for digits in (1, 0) if len(text.partition(".")[2]) > digits)
+    for form in shorter:
+        whole = form.replace("0.", ".", 1) if abs(x) < 0.95 else form
+        whole = whole.replace("-", MINUS)
+        if float(form) and fits(whole):
+            return whole
+    return ""
 
 
 def shape(dims: tuple[int, ...]) -> str:

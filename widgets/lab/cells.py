@@ -4,7 +4,7 @@ Moving the mouse over thousands of cells changes the highlight each time; only h
 are painted again, over a cached pixmap.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -14,7 +14,7 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
 
 from gradscribe.playback.lab.cells import Cell
 from gradscribe.playback.text import formatting
-from gradscribe.playback.text.formatting import short_number
+from gradscribe.playback.text.formatting import fitting_number
 from gradscribe.widgets.base.theme import Theme, contrast, faded, ui_font
 from gradscribe.widgets.graph.paint import heat
 from gradscribe.widgets.lab.card_layout import TensorCard
@@ -144,8 +144,12 @@ class _CellPainter:
         """Write numbers into the cells that are wide enough."""
         painter, theme, metrics = self._painter, self._theme, self._painter.fontMetrics()
         for index, fill, box in zip(indices, fills, boxes, strict=True):
-            label = _number_text(self._flat[index].item())
-            if metrics.horizontalAdvance(label) <= box.width() - 2:
+            wide = box.width() - 2
+            label = _number_text(
+                self._flat[index].item(),
+                lambda text, wide=wide: metrics.horizontalAdvance(text) <= wide,
+            )
+            if label:
                 painter.setPen(theme.ink2 if faint else _ink_on(fill.rgb(), theme))
                 painter.drawText(box, Qt.AlignmentFlag.AlignCenter, label)
 
@@ -181,12 +185,12 @@ def fill_cells(
         painter.drawRoundedRect(box.adjusted(0.8, 0.8, -0.8, -0.8), 3, 3)
 
 
-def _number_text(number: object) -> str:
-    if isinstance(number, bool):
-        return "T" if number else "F"
-    if isinstance(number, complex):
-        return formatting.number(number, 1)
-    return short_number(float(number))  # type: ignore[arg-type]
+def _number_text(number: object, fits: Callable[[str], bool]) -> str:
+    """Return a number in the few characters that fit into a cell; empty if none do."""
+    if isinstance(number, bool | complex):
+        text = formatting.number(number, 1) if isinstance(number, complex) else "FT"[number]
+        return text if fits(text) else ""
+    return fitting_number(float(number), fits)  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=1024)

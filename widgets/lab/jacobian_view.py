@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from gradscribe.engine.protocol.messages import Jacobian, Probed
 from gradscribe.playback.lab import cells
 from gradscribe.playback.lab.cells import Cell
-from gradscribe.playback.text.formatting import short_number
+from gradscribe.playback.text.formatting import fitting_number
 from gradscribe.widgets.base.theme import Theme, contrast, mono_font, ui_font
 from gradscribe.widgets.graph.paint import heat
 from gradscribe.widgets.lab.cells import PLAIN_UP_TO, fill_cells
@@ -152,8 +152,11 @@ class JacobianView(QWidget):
     ) -> None:
         theme, metrics = self.theme, painter.fontMetrics()
         for x, fill, box in zip(numbers.tolist(), fills, boxes, strict=True):
-            label = short_number(x)
-            if metrics.horizontalAdvance(label) < box.width() - 1:
+            wide = box.width() - 1
+            label = fitting_number(
+                x, lambda text, wide=wide: metrics.horizontalAdvance(text) < wide
+            )
+            if label:
                 painter.setPen(max((theme.ink, theme.surface), key=lambda c: contrast(c, fill)))
                 painter.drawText(box, Qt.AlignmentFlag.AlignCenter, label)
 

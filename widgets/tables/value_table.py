@@ -74,14 +74,18 @@ def cell_texts(row: VariableRow, prefix: str = "") -> tuple[str, str, str]:
 
 
 def column_widths(
-    wanted: Sequence[int], room: int, least_value: int = 0, least_name: int = MIN_NAME_WIDTH
+    wanted: Sequence[int],
+    room: int,
+    least_value: int = 0,
+    least_name: int = MIN_NAME_WIDTH,
+    least_gradient: int = MIN_GRADIENT_WIDTH,
 ) -> list[int]:
     """Distribute ``room`` pixels to name, value and gradient, which would need ``wanted``.
 
     Spare pixels are divided among all; if there are too few, the name shrinks first, down to
     ``least_name`` or a quarter, then the longer of the other two. Shapes are shown whole or not at
     all: the value has ``least_value`` pixels, unless the gradient gets less than
-    `MIN_GRADIENT_WIDTH`.
+    ``least_gradient``.
     """
     name, value, gradient = wanted
     spare = room - name - value - gradient
@@ -90,7 +94,7 @@ def column_widths(
     name = max(min(name, max(least_name, room // 4)), name + spare)
     left = max(2, room - name)
     if value + gradient > left:
-        least = max(min(least_value, left - MIN_GRADIENT_WIDTH), MIN_VALUE_WIDTH)
+        least = max(min(least_value, left - least_gradient), MIN_VALUE_WIDTH)
         value = min(value, left - 1, max(least, left - min(gradient, 3 * left // 5)))
         gradient = left - value
     return [name, value, gradient]
@@ -268,9 +272,12 @@ class ValueTable(QWidget):
         least = 0
         if sum(padded) > room:
             shapes = {(forms(row.value) or ("",))[0] for row in rows if "×" in row.value}
-            least = PAD + max(map(self._advance, shapes), default=0)
+            # Values are not bold.
+            thin = QFontMetrics(self._cells.theme.font(13)).horizontalAdvance
+            least = PAD + max(map(thin, shapes), default=0)
         name = max(MIN_NAME_WIDTH, PAD + self._advance(LAST_PART))
-        for column, width in enumerate(column_widths(padded, room, least, name)):
+        gradient = max(MIN_GRADIENT_WIDTH, PAD + self._advance(TYPICAL_TEXTS[2]))
+        for column, width in enumerate(column_widths(padded, room, least, name, gradient)):
             self.view.setColumnWidth(column, width)
 
     def _advance(self, text: str) -> int:

@@ -43,7 +43,7 @@ class TrainingBar(QFrame):
         self.switch = WorkspaceSwitch()
         self.title = Label("heading").fit_text()
         self.where = Label("caption").fit_text()
-        self.examples = self._button("Examples", "Set-ups to start from (Ctrl+Alt+E)", "examples")
+        self.examples = self._button("Examples", "Set-ups to start from (Ctrl+E)", "examples")
         self.reset = self._button("Reset", "Back to step 0; same weights, same data", "")
         self.reset.setMenu(
             self._menu(

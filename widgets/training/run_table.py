@@ -23,6 +23,8 @@ from gradscribe.widgets.base.theme import Theme
 TICK = 28
 LEAST_NAME = 210
 """Least pixels of a run's name, if it is as long."""
+SHORT_NAME = 140
+"""Pixels to which a run's name gives way before the table needs a scroll bar."""
 COLUMNS = ("Run", "Steps", "Loss", "Validation", "Best", "Differs by")
 
 COLOR = Qt.ItemDataRole.UserRole
@@ -282,6 +284,8 @@ class _Table(QTableWidget):
         # A list of differences may be very long: it is elided beyond two fifths of the width.
         last = min(self._last, max(self._title, 2 * room // 5))
         name = min(self._name, max(LEAST_NAME, room - last))
+        if name + self._title > room:
+            name = max(min(name, SHORT_NAME), room - self._title)
         self.setColumnWidth(0, name)
         # Qt's own stretching leaves the last column too wide once it was pushed out of view.
         self.setColumnWidth(self.columnCount() - 1, max(self._title, room - name))

@@ -12,7 +12,7 @@ import msgspec
 from gradscribe.app.cli import report, train
 from gradscribe.app.cli.exit_codes import DIED, FAILED, INTERRUPTED, RAN
 from gradscribe.app.cli.options import chosen_python
-from gradscribe.app.cli.sweeps import executors
+from gradscribe.app.cli.sweeps import cluster, executors
 from gradscribe.app.cli.sweeps.progress import SweepProgress
 from gradscribe.app.cli.sweeps.runner import ClusterLost, SweepRun
 from gradscribe.app.cli.terminal import say
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--scheduler",
         metavar="WHERE",
-        help="run on a Dask cluster: tcp://HOST:8786, local:N, ssh:HOST,HOST, slurm:N",
+        help=f"run on a Dask cluster: {cluster.FORMS}",
     )
     group.add_argument(
         "--resume", action="store_true", help="go on with the trials that --json OUT has not yet"
@@ -85,7 +85,7 @@ def run_sweep(given: argparse.Namespace, base: Setup) -> int:
     began, code, stopped = time.monotonic(), RAN, ""
     try:
         with progress, executors.executor(given.scheduler, _workers(given, sweep, run)) as place:
-            run.run(place.executor, place.takes_callback)
+            run.run(place.executor, place.takes_callback, place.is_alive)
     except KeyboardInterrupt:
         code, stopped = INTERRUPTED, "interrupted"
     except ClusterLost as lost:

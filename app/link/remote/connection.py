@@ -260,7 +260,8 @@ def judged(address: Address, found: dict[str, Any]) -> Interpreter:
     torch = interpreters.checked_torch(
         name, version, packages, address.url, lambda missing: install_command(address, missing)
     )
-    return Interpreter(address.python, ".".join(map(str, version)), torch, address.machine)
+    numbers = ".".join(map(str, version))
+    return Interpreter(address.python, numbers, torch, host=address.machine)
 
 
 def install_command(address: Address, packages: list[str]) -> str:

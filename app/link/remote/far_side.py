@@ -501,9 +501,11 @@ def supervise(folder: Path, listener: socket.socket, config: "dict[str, Any]") -
         Path("about.json").write_text(json.dumps(about))
         os.chdir(Path.home())
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        safe = ["-P"] if sys.version_info >= (3, 11) else []
+        # Files in the home are not imported; Python 3.10 has no option for that.
+        safe = ["-P", "-m", "gradscribe.engine"]
+        program = safe if sys.version_info >= (3, 11) else ["-c", config["program"]]
         engine = subprocess.Popen(
-            [sys.executable, *safe, "-u", "-m", "gradscribe.engine", *config["words"]],
+            [sys.executable, "-u", *program, *config["words"]],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

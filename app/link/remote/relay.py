@@ -102,7 +102,7 @@ class Relay:
             "words": self._options.words,
             "linger": self._options.linger,
             "about": {"title": self._options.title, "begun": time.time()},
-            **launch.passed_variables(),
+            **launch.far_start(),
         }
 
     def _judge(self, found: dict[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -49,6 +49,29 @@ class GalleryItem(Protocol):
         """A sentence on what to look for."""
 
 
+class GalleryWords(NamedTuple):
+    """The texts of a gallery: heading, sentence below it, search field, an empty result."""
+
+    title: str
+    about: str
+    search: str
+    nothing: str
+
+
+PROGRAMS = GalleryWords(
+    "Examples",
+    "Short programs to start from; change anything and watch",
+    "Search: attention, loop, mask, ...",
+    "No example has all of these words",
+)
+SETUPS = GalleryWords(
+    "Set-ups",
+    "Set-ups to start from; change anything while they train",
+    "Search: spiral, sigmoids, regression, ...",
+    "No set-up has all of these words",
+)
+
+
 class _Tile(QPushButton):
     """A button that also reacts to Return, and forwards the arrow keys."""
 
@@ -79,21 +102,21 @@ class Gallery(PopupCard):
         self,
         over: QWidget,
         examples: Sequence[GalleryItem],
-        about: str = "Short programs to start from; change anything and watch",
         theme: Theme | None = None,
+        words: GalleryWords = PROGRAMS,
     ) -> None:
         super().__init__(over, 760, 560)
         self._theme = theme or Theme.load("light")
-        self.column.addWidget(plain_label("Examples", "heading"))
-        self.column.addWidget(plain_label(about, "caption"))
+        self.column.addWidget(plain_label(words.title, "heading"))
+        self.column.addWidget(plain_label(words.about, "caption"))
         self.search = ReturnEdit()
-        self.search.setPlaceholderText("Search: attention, loop, mask, ...")
-        self.search.setAccessibleName("Search examples")
+        self.search.setPlaceholderText(words.search)
+        self.search.setAccessibleName(f"Search {words.title.lower()}")
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._arrange)
         self.search.returnPressed.connect(self._open_first)
         self.column.addWidget(self.search)
-        self.nothing = plain_label("No example has all of these words", "caption")
+        self.nothing = plain_label(words.nothing, "caption")
         self.nothing.hide()
         self.column.addWidget(self.nothing)
         # Given its final parent at once: reparenting would style and measure it again.
@@ -101,7 +124,7 @@ class Gallery(PopupCard):
         self.column.addWidget(self._area, 1)
         self.tiles: list[_Tile] = []
         self._grid: QGridLayout | None = None
-        self.card.setAccessibleName("Examples")
+        self.card.setAccessibleName(words.title)
         # Adding a tile would repaint everything around it, including the window below the card.
         self._area.setUpdatesEnabled(False)
         self.filling = TimeSlices(TURN_MS, self)

@@ -45,6 +45,18 @@ def _attribute(fault: FailedProgram, said: _Match, hint: _Match) -> Iterator[str
         yield fault.replaced(end - len(said[1]), end, hint[1])
 
 
+def _uncalled(fault: FailedProgram, _said: _Match, hint: _Match) -> Iterator[str]:
+    """Call the method of that name where the program, in one place only, does not."""
+    called = {id(node.func) for node in ast.walk(fault.tree) if isinstance(node, ast.Call)}
+    found = [
+        node
+        for node in ast.walk(fault.tree)
+        if isinstance(node, ast.Attribute) and node.attr == hint[1] and id(node) not in called
+    ]
+    if len(found) == 1:
+        yield fault.with_node(found[0], f"{fault.text(found[0])}()")
+
+
 def _qualified(fault: FailedProgram, said: _Match, hint: _Match) -> Iterator[str]:
     """Replace ``torch.Linear`` by the name in the module that has it."""
     root, _, rest = hint[1].partition(".")
@@ -108,6 +120,7 @@ ROWS = (
     ErrorFixRow(
         _qualified, r"has no attribute '(\w+)'", r"^Did you mean (\w[\w.]*)\?", AttributeError
     ),
+    ErrorFixRow(_uncalled, "", r"is not called yet: write (\w+)\(\)", AttributeError),
     ErrorFixRow(_key, r"^'(.+)'$", r"^Did you mean '(.+)'\?", KeyError),
     ErrorFixRow(_keyword, "", r"^Did you mean (\w+)=\?", TypeError),
     ErrorFixRow(_unknown_keyword, r"unexpected keyword argument '(\w+)'", "", TypeError),

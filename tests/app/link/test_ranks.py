@@ -11,7 +11,7 @@ from gradscribe.app.link import launch, ranks
 from gradscribe.app.link.ranks import RankRun, check_count, first_failure
 from gradscribe.engine.protocol import check_tape
 from gradscribe.engine.protocol.ranks.job import RankJob
-from gradscribe.playback.ranks.join import join
+from gradscribe.engine.protocol.ranks.join import join
 from gradscribe.playback.ranks.merge import merge
 from tests.app.link import rank_programs
 

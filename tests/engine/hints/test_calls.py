@@ -50,6 +50,8 @@ def test_arguments_that_are_too_many(source, words):
         ("out = nn.LSTM(3, 4)(torch.ones(5, 2, 3))\nout.shape", "This is a tuple"),
         ("nn.ReLU().sum()", "This is the module ReLU"),
         ("torch.nothing_like_it", "Check the spelling"),
+        ("torch.ones(2).sum.backward()", "write sum()"),
+        ("nn.Linear(1, 1).parameters.grad", "write parameters()"),
         ("(1).Linear", "Check the spelling"),
     ],
 )

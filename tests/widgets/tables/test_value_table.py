@@ -234,3 +234,22 @@ def test_shapes_of_several_dimensions_are_readable_in_a_narrow_table(table):
     bold = QFontMetrics(Theme.load("light").font(13, 600))
     assert name >= bold.horizontalAdvance("…weight") + 6
     assert gradient >= MIN_GRADIENT_WIDTH
+    assert gradient >= bold.horizontalAdvance("∇ 0.1022") + 6, "its number would be cut"
+
+
+def test_in_the_column_of_a_window_of_1440_pixels_no_gradient_is_cut(table):
+    """Width, names and shapes as in a window with a model of eight layers."""
+    rows = [
+        VariableRow("loss", 1, "19.3697", "1.0000", False),
+        VariableRow("logits", 2, "4 × 24 × 48", "∇ 0.1405", False),
+        VariableRow("net.layers.0.mix.qkv.weight", 3, "96 × 32", "∇ 0.3012", False),
+        VariableRow("net.norm.bias", 4, "32", "∇ 0.3301", False),
+        VariableRow("net.layers.5.mix", 5, "4 × 4 × 24 × 24", "∇ 0.0002", False),
+    ]
+    table.resize(238, 300)
+    table.set_rows(rows)
+    _, value, gradient = (table.view.columnWidth(column) for column in range(3))
+    bold = QFontMetrics(Theme.load("light").font(13, 600))
+    thin = QFontMetrics(Theme.load("light").font(13))
+    assert gradient >= bold.horizontalAdvance("∇ 0.1405") + 6
+    assert value >= thin.horizontalAdvance("4×24×48") + 6

@@ -7,7 +7,13 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QColor
 
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.training.run_table import LEAST_NAME, RunTable, RunTableRow, _Table
+from gradscribe.widgets.training.run_table import (
+    LEAST_NAME,
+    SHORT_NAME,
+    RunTable,
+    RunTableRow,
+    _Table,
+)
 
 LONG = "moons · mlp · adam 0.03 · validate in train mode · keep graphs · softmax first"
 
@@ -72,6 +78,23 @@ def test_nothing_is_moved_aside_when_a_long_name_comes_after_a_short_one(table):
     for name in ("mlp", LONG, LONG + LONG):
         table.show_runs((line(1, name, "lr 0.5"),))
         assert not table.table.horizontalScrollBar().maximum()
+
+
+def test_in_a_narrow_panel_a_name_gives_way_before_a_scroll_bar_is_needed(table, qtbot):
+    """The panel is as wide as that of a window of 1440 pixels."""
+    table.show_runs((line(2, LONG + " from step 151", "current run"), line(1, LONG)))
+    inner, header = table.table, table.table.horizontalHeader()
+    numbers = sum(inner.columnWidth(column) for column in range(1, 5))
+    title = header.sectionSizeHint(5)
+    spare = table.width() - inner.viewport().width()
+    for name in (SHORT_NAME, SHORT_NAME + 30, LEAST_NAME - 1):
+        table.resize(numbers + title + name + spare, 240)
+        qtbot.waitUntil(lambda: not inner.horizontalScrollBar().maximum())
+        assert inner.columnWidth(0) == name
+        assert inner.columnWidth(5) >= title
+    table.resize(numbers + title + SHORT_NAME + spare - 40, 240)
+    assert inner.columnWidth(0) == SHORT_NAME
+    qtbot.waitUntil(lambda: inner.horizontalScrollBar().maximum() > 0)
 
 
 def widths(table):

@@ -267,6 +267,10 @@ class HeatView(QWidget):
         painter.setFont(font)
         metrics = QFontMetricsF(font)
         is_readable = wide >= NUMBERS_FROM and high >= 14
+
+        def fits(text: str) -> bool:
+            return metrics.horizontalAdvance(text) < wide - 3
+
         for (row, column), number in np.ndenumerate(self.numbers):
             x = float(number)
             box = QRectF(column * wide, row * high, wide, high).adjusted(gap, gap, -gap, -gap)
@@ -275,10 +279,9 @@ class HeatView(QWidget):
             for brush in (fill,) if math.isfinite(x) else (fill, self.hatch(x)):
                 painter.setBrush(brush)
                 painter.drawRoundedRect(box, radius, radius)
-            text = words.short_number(x) if is_readable and self.shows_number(x) else ""
-            if text and metrics.horizontalAdvance(text) < wide - 3:
+            if is_readable and self.shows_number(x):
                 painter.setPen(_ink(fill.rgb(), self.theme))
-                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, words.fitting_number(x, fits))
 
     def _paint_scale(self, painter: QPainter, y: float) -> None:
         left, right = words.MINUS + scale_text(self.scale), "+" + scale_text(self.scale)

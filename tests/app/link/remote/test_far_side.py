@@ -310,7 +310,7 @@ def test_passwords_of_the_far_environment_stay_out_of_confined_engines(monkeypat
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
     monkeypatch.setenv("TORCH_TOKEN", "s3cret")
     monkeypatch.setenv("OTHER", "x")
-    config = {"hash": "abc", "words": [], **launch.passed_variables()}
+    config = {"hash": "abc", "words": [], **launch.far_start()}
     config = json.loads(json.dumps(config))
     passed = far_side.engine_environment(config)
     assert passed["CUDA_VISIBLE_DEVICES"] == "1"

@@ -171,7 +171,7 @@ OLD = "echo 'gradscribe far side 3 8'; cat > /dev/null"
         (None, "far has no Python at /nowhere/python"),
         ("cat < /dev/null", "is no Python that Gradscribe can use"),
         ("yes", "is no Python that Gradscribe can use"),
-        (OLD, "is Python 3.8: Gradscribe runs programs in 3.11 or newer"),
+        (OLD, "is Python 3.8: Gradscribe runs programs in 3.10 or newer"),
         (f'exec {sys.executable} -S "$@"', "has no torch and no numpy and no msgspec: ssh far"),
         (f'ulimit -f 8; exec {sys.executable} "$@"', "cannot be written: File too large"),
         ("exit 3", "is no Python that Gradscribe can use"),

@@ -134,6 +134,8 @@ RUNS = [
     ("flag = true\n", "flag = True"),
     ("y = np.zeros(3)\n", "import numpy as np"),
     ("x = torch.ones(3)\nprint(x.sume())\n", "print(x.sum())"),
+    ("w = torch.ones(3, requires_grad=True)\nw.sum.backward()\n", "w.sum().backward()"),
+    ("w = torch.ones(3, requires_grad=True)\nl = w.sum\nl.backward()\n", "l = w.sum()"),
     ("x = torch.Linear(2, 3)\n", "x = nn.Linear(2, 3)"),
     ("d = {'weight': 1}\nprint(d['wieght'])\n", "print(d['weight'])"),
     ("import maths\n", "import math"),

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QPainter
 from PySide6.QtTest import QTest
 
-from gradscribe.playback.text.formatting import short_number
+from gradscribe.playback.text.formatting import fitting_number, short_number
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint.heat import matrix_scale
 from gradscribe.widgets.inspector.panes.heatmap import HeatmapPane, HeatView
@@ -28,6 +29,30 @@ def view(shown):
 )  # fmt: skip
 def test_cells_write_numbers_in_a_few_characters(number, text):
     assert short_number(number) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "letters", "text"),
+    [(-1.07, 5, "−1.07"), (-1.07, 4, "−1.1"), (-1.07, 3, "−1"), (-1.07, 1, ""), (-0.56, 3, "−.6"),
+     (0.04, 2, ""), (-12.34, 4, "−12"), (123.0, 2, ""), (-0.97, 3, "−1"), (1e9, 2, ""),
+     (float("-inf"), 1, "")],
+)  # fmt: skip
+def test_a_number_has_fewer_decimals_in_a_narrow_cell_and_is_never_made_0(number, letters, text):
+    assert fitting_number(number, lambda form: len(form) <= letters) == text
+
+
+def test_no_cell_with_space_for_a_sign_and_a_digit_is_left_without_its_number(view, monkeypatch):
+    """The numbers of one column; the cell of the largest was the only one without."""
+    written = []
+    monkeypatch.setattr(
+        QPainter, "drawText", lambda _self, *args: written.append(args[-1]), raising=True
+    )
+    column = np.array([[-0.56], [-0.64], [-1.07], [-10.31], [-0.58]])
+    view.show_numbers(column, None, 10.31, None)
+    view.grab()
+    cells = [text for text in written if isinstance(text, str)][: column.size]
+    assert len(cells) == column.size
+    assert all(float(text.replace("−", "-")) < 0 for text in cells)
 
 
 def test_the_scale_of_a_few_numbers_is_their_largest():

@@ -13,6 +13,9 @@ from gradscribe.widgets.graph.paint.card import tints
 
 SUM = "\N{GREEK CAPITAL LETTER SIGMA}"
 """Prefix of a sum that is too long to write out."""
+DELTA = "\N{GREEK CAPITAL LETTER DELTA}"
+MOVED = "moved by "
+"""Beginning of the text of an update of a tensor; short it is a difference."""
 FAR_SCALE = 1.25
 """Scale of bubbles and labels at a far zoom."""
 OVERHANG = 12.0
@@ -100,6 +103,14 @@ def update_box(box: QRectF, text: str, scale: float = 1.0) -> QRectF:
     width, height = (shapes.text_width(text, 12, 600) + 29) * scale, 20 * scale
     rise = _RISE if scale == 1 else _LOW_RISE
     return QRectF(box.right() + 12 - width, box.top() - rise, width, height)
+
+
+def short_update(text: str) -> str:
+    """Return an update's text without words or the number before: ``Δ 0.0014``, ``→ 0.8``."""
+    if text.startswith(MOVED):
+        return f"{DELTA} {text.removeprefix(MOVED)}"
+    before, arrow, after = text.partition(" → ")
+    return f"→ {after}" if before and arrow else text
 
 
 def order_box(box: QRectF, reading: CardReading, scale: float = 1.0) -> QRectF:

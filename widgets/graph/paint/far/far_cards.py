@@ -34,7 +34,7 @@ def paint(
     """Paint a card at a ``zoom`` too small for `cards.paint`; its texts only if ``named``."""
     waiting = reading.state == "waiting" and card.kind != "loss"
     theme = cards.unreached_theme(style.theme) if waiting else style.theme
-    corner = cards.radius(card, box)
+    reading, corner = _with_fitting_update(box, reading, style), cards.radius(card, box)
     fill, border, ink = _colors(card.kind, reading, theme, named)
     if reading.failed:
         border = style.theme.error
@@ -49,7 +49,7 @@ def paint(
     dashed = card.kind == "constant" or (card.cut and card.kind not in LEAVES)
     tint = reading.tint
     is_range = tint is not None and tint.least is not None
-    ground = tints.blend(tint, box, theme, named) if tint is not None and is_range else fill
+    ground = tints.blend(tint, box, theme, named) if tint and is_range else fill
     shapes.body(painter, box, corner, ground, border, 1.6, (6.0, 4.0) if dashed else ())
     if named:
         cards.paint_tint_stripe(painter, box, corner, reading, style.theme)
@@ -93,6 +93,18 @@ def far_reading(reading: CardReading) -> CardReading:
     texts = (reading.gradient, reading.short_gradient)
     gradient, fitted = (text.partition(" · ")[0] for text in texts)
     return replace(reading, gradient=gradient, short_gradient=fitted)
+
+
+def _with_fitting_update(box: QRectF, reading: CardReading, style: CardStyle) -> CardReading:
+    """Return the reading with a shorter update where the whole one would cover the picture."""
+    if not reading.update or reading.grid is None or not style.layers.values:
+        return reading
+    pill = bubbles.update_box(box, reading.update, bubbles.FAR_SCALE)
+    # Widest for a name of no width.
+    picture = box.left() + 9 + thumbnail_size(reading, box).width()
+    if pill.left() >= picture:
+        return reading
+    return replace(reading, update=bubbles.short_update(reading.update))
 
 
 def _px(zoom: float, most: float) -> float:

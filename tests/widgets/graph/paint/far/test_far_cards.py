@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QRectF
 
@@ -17,6 +18,47 @@ from tests.widgets.scenes import Maker
 @pytest.fixture
 def light(qapp):
     return Theme.load("light")
+
+
+@pytest.mark.parametrize("columns", [1, 6, 24])
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("moved by 0.0014", "\N{GREEK CAPITAL LETTER DELTA} 0.0014"),
+        ("−0.1191 → −0.1192", "→ −0.1192"),
+        ("unchanged", "unchanged"),
+    ],
+)
+def test_an_update_leaves_the_picture_of_its_parameter_uncovered(
+    light, monkeypatch, columns, text, short
+):
+    m = Maker()
+    m.card("w", "parameter", "weight", (6, columns), 1.0)
+    card, box = m.picture.cards[0], QRectF(0, 0, 144, 48)
+    grid = tuple(tuple(float(n) for n in range(columns)) for _ in range(6))
+    reading = CardReading("reached", shape=f"6 × {columns}", grid=np.array(grid), update=text)
+    pictures, pills, written = [], [], []
+    draw = far_cards.draw_thumbnail
+    monkeypatch.setattr(
+        far_cards, "draw_thumbnail", lambda p, at, *more: (pictures.append(at), draw(p, at, *more))
+    )
+    place = bubbles.update_box
+
+    def placed(box, words, scale=1.0):
+        written.append(words)
+        pills.append(place(box, words, scale))
+        return pills[-1]
+
+    monkeypatch.setattr(bubbles, "update_box", placed)
+    painted(
+        lambda p: far_cards.paint(p, card, box, reading, CardStyle(light), 0.7, named=True),
+        (160, 90),
+        zoom=0.7,
+    )
+    (picture,), pill = pictures, pills[-1]
+    covered = picture.intersected(pill)
+    assert covered.width() * covered.height() < 0.2 * picture.width() * picture.height()
+    assert written[-1] == short
 
 
 @pytest.mark.parametrize("zoom", [0.45, 0.5, 0.6, 0.7])
