@@ -192,7 +192,7 @@ class BlockingEngine:
         self._process = subprocess.Popen(
             [
                 launch.python_executable(interpreter),
-                *_arguments(interpreter, linger),
+                *launch.process_arguments(interpreter, linger),
                 launch.ALONE,
                 *([launch.OPEN] if is_open else []),
             ],
@@ -405,12 +405,6 @@ class BlockingEngine:
                 sys.stderr.write(before.decode("utf-8", "replace"))
                 sys.stderr.flush()
             crashed = crashed or bool(fatal)
-
-
-def _arguments(interpreter: Interpreter | None, linger: float) -> list[str]:
-    if interpreter is not None and interpreter.host:
-        return launch.relay_arguments(interpreter, linger)
-    return launch.arguments_for(interpreter, launch.engine_arguments())
 
 
 def _report_line(line: messages.LineState) -> None:

@@ -72,12 +72,7 @@ class EngineProcess(QObject):
         self._process = process = QProcess(self)
         process.setProgram(launch.python_executable(interpreter))
         words = [*([launch.SPARE] if spare else []), *([launch.OPEN] if is_open else [])]
-        if interpreter is not None and interpreter.host:
-            arguments = launch.relay_arguments(interpreter, linger)
-        else:
-            engine = arguments or launch.engine_arguments()
-            arguments = launch.arguments_for(interpreter, engine)
-        process.setArguments([*arguments, *words])
+        process.setArguments([*launch.process_arguments(interpreter, linger, arguments), *words])
         self._refusal = ""
         """Reason why its Python cannot have the engine's source; empty if it has."""
         process.setProcessEnvironment(self._environment())

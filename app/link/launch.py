@@ -80,11 +80,16 @@ def engine_arguments() -> list[str]:
     return ["-P", "-u", "-m", "gradscribe.engine"]
 
 
-def relay_arguments(interpreter: Interpreter, linger: float) -> list[str]:
-    """Return the arguments of the process that carries the streams of an engine on another machine.
+def process_arguments(
+    interpreter: Interpreter | None, linger: float = LINGER_S, own: Sequence[str] | None = None
+) -> list[str]:
+    """Return the arguments of `python_executable` for an engine, or for another process, ``own``.
 
-    The engine stays without a line for ``linger`` seconds.
+    On another machine they are those of a process that carries the streams of an engine there,
+    which stays without a line for ``linger`` seconds.
     """
+    if interpreter is None or not interpreter.host:
+        return arguments_for(interpreter, own or engine_arguments())
     relay = "gradscribe.app.link.remote.relay"
     return ["-P", "-u", "-m", relay, interpreter.url, "--linger", f"{linger:g}"]
 

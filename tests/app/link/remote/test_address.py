@@ -9,14 +9,14 @@ from gradscribe.app.link.remote.address import Address, BadAddress
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("ssh://ann@lab:2222/opt-a/bin/python", ("lab", "ann", 2222, "/opt-a/bin/python")),
+        ("ssh://user@lab:2222/opt-a/bin/python", ("lab", "user", 2222, "/opt-a/bin/python")),
         ("ssh://lab/opt-a/bin/python", ("lab", "", 0, "/opt-a/bin/python")),
         ("ssh://lab", ("lab", "", 0, "python3")),
         ("ssh://lab/", ("lab", "", 0, "python3")),
         ("ssh://lab/python3.12", ("lab", "", 0, "python3.12")),
         ("ssh://lab/~/venv/bin/python", ("lab", "", 0, "~/venv/bin/python")),
         ("ssh://[fe80::1%eth0]:22/usr/bin/python3", ("fe80::1%eth0", "", 22, "/usr/bin/python3")),
-        ("ssh://ann@10.0.0.7/a b/python", ("10.0.0.7", "ann", 0, "/a b/python")),
+        ("ssh://user@10.0.0.7/a b/python", ("10.0.0.7", "user", 0, "/a b/python")),
     ],
 )
 def test_an_address_names_a_python_on_a_machine(text, parts):
@@ -35,9 +35,9 @@ def test_an_address_names_a_python_on_a_machine(text, parts):
         ("ssh:///usr/bin/python", "names no machine"),
         ("ssh://a b/usr/bin/python", "names no machine"),
         ("ssh://-oProxyCommand=x/usr/bin/python", "names no machine"),
-        ("ssh://ann@-oProxyCommand=x/usr/bin/python", "names no machine"),
-        ("ssh://-ann@lab/usr/bin/python", "names no machine"),
-        ("ssh://ann@bob@lab/python", "names no machine"),
+        ("ssh://user@-oProxyCommand=x/usr/bin/python", "names no machine"),
+        ("ssh://-user@lab/usr/bin/python", "names no machine"),
+        ("ssh://user@bob@lab/python", "names no machine"),
         ("ssh://lab:0/usr/bin/python", "ports are 1 to 65535"),
         ("ssh://lab:65536/usr/bin/python", "ports are 1 to 65535"),
         ("ssh://lab:x/usr/bin/python", "names no machine"),

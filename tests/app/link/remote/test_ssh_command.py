@@ -8,13 +8,13 @@ import pytest
 from gradscribe.app.link.remote import ssh_command
 from gradscribe.app.link.remote.address import parse
 
-LAB = parse("ssh://ann@lab:2222/py/bin/python")
+LAB = parse("ssh://user@lab:2222/py/bin/python")
 needs_ssh = pytest.mark.skipif(not shutil.which("ssh"), reason="there is no OpenSSH client")
 
 
 def test_the_machine_is_never_taken_for_an_option():
     words = ssh_command.arguments(LAB, "true")
-    assert words[-3:] == ["--", "ann@lab", "true"]
+    assert words[-3:] == ["--", "user@lab", "true"]
     assert words[words.index("-p") + 1] == "2222"
 
 
@@ -44,8 +44,8 @@ def test_no_port_listens_and_nothing_is_asked_whatever_the_configuration_says(
 @pytest.mark.parametrize(
     ("code", "errors", "words"),
     [
-        (255, "ann@lab: Permission denied (publickey,password).", "ssh-copy-id -p 2222 ann@lab"),
-        (255, "Host key verification failed.", "connect once with ssh -p 2222 ann@lab"),
+        (255, "user@lab: Permission denied (publickey,password).", "ssh-copy-id -p 2222 user@lab"),
+        (255, "Host key verification failed.", "connect once with ssh -p 2222 user@lab"),
         (255, "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nx", "another host key"),
         (255, "ssh: Could not resolve hostname lab: Name or", "There is no machine named lab"),
         (255, "ssh: connect to host lab port 22: Connection refused", "refuses connections"),
@@ -53,10 +53,10 @@ def test_no_port_listens_and_nothing_is_asked_whatever_the_configuration_says(
         (255, "Timeout, server lab not responding.", "lab:2222 hung up"),
         (255, "client_loop: send disconnect: Broken pipe", "hung up"),
         (255, "cfg: line 3: Bad configuration option: x\ncfg: terminating, 1 bad", "cfg: line 3"),
-        (255, "", "ann@lab:2222 hung up"),
+        (255, "", "user@lab:2222 hung up"),
         (127, "sh: 1: /py/bin/python: not found", "has no Python at /py/bin/python"),
         (1, "bash: line 1: /py/bin/python: No such file or directory", "has no Python at"),
-        (126, "sh: /py/bin/python: Permission denied", "/py/bin/python on ann@lab:2222 cannot be"),
+        (126, "sh: /py/bin/python: Permission denied", "/py/bin/python on user@lab:2222 cannot be"),
     ],
 )
 def test_an_error_is_one_line_in_the_words_of_the_user(code, errors, words):
@@ -68,9 +68,9 @@ def test_an_error_is_one_line_in_the_words_of_the_user(code, errors, words):
 @needs_ssh
 def test_a_name_is_resolved_by_ssh_itself(tmp_path, monkeypatch):
     config = tmp_path / "config"
-    config.write_text("Host gpu\n  HostName 10.0.0.7\n  Port 2200\n  User ann\n")
+    config.write_text("Host gpu\n  HostName 10.0.0.7\n  Port 2200\n  User user\n")
     monkeypatch.setenv(ssh_command.CONFIG_VARIABLE, str(config))
-    assert ssh_command.resolved("gpu") == {"hostname": "10.0.0.7", "user": "ann", "port": "2200"}
+    assert ssh_command.resolved("gpu") == {"hostname": "10.0.0.7", "user": "user", "port": "2200"}
 
 
 def test_without_a_client_nothing_is_resolved(monkeypatch, tmp_path):
