@@ -37,6 +37,8 @@ def run(options: argparse.Namespace, write: Callable[[Tape, argparse.Namespace, 
     """
     if not options.trust:
         raise Refused(NEEDS_TRUST)
+    if options.engine is not None:
+        raise Refused("--ranks starts processes on this machine: it does not go with --engine")
     source = read_program(options.script)
     if word := ranks.check_count(options.ranks):
         sys.stderr.write(f"gradscribe: {word}\n")
