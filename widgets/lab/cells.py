@@ -144,11 +144,11 @@ class _CellPainter:
         """Write numbers into the cells that are wide enough."""
         painter, theme, metrics = self._painter, self._theme, self._painter.fontMetrics()
         for index, fill, box in zip(indices, fills, boxes, strict=True):
-            wide = box.width() - 2
-            label = _number_text(
-                self._flat[index].item(),
-                lambda text, wide=wide: metrics.horizontalAdvance(text) <= wide,
-            )
+
+            def fits(text: str, wide: float = box.width() - 2) -> bool:
+                return metrics.horizontalAdvance(text) <= wide
+
+            label = _number_text(self._flat[index].item(), fits)
             if label:
                 painter.setPen(theme.ink2 if faint else _ink_on(fill.rgb(), theme))
                 painter.drawText(box, Qt.AlignmentFlag.AlignCenter, label)

@@ -152,10 +152,11 @@ class JacobianView(QWidget):
     ) -> None:
         theme, metrics = self.theme, painter.fontMetrics()
         for x, fill, box in zip(numbers.tolist(), fills, boxes, strict=True):
-            wide = box.width() - 1
-            label = fitting_number(
-                x, lambda text, wide=wide: metrics.horizontalAdvance(text) < wide
-            )
+
+            def fits(text: str, wide: float = box.width() - 1) -> bool:
+                return metrics.horizontalAdvance(text) < wide
+
+            label = fitting_number(x, fits)
             if label:
                 painter.setPen(max((theme.ink, theme.surface), key=lambda c: contrast(c, fill)))
                 painter.drawText(box, Qt.AlignmentFlag.AlignCenter, label)
