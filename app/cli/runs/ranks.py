@@ -96,7 +96,7 @@ def _write_problems(runs: tuple[RunFile, ...], script: str) -> None:
 
 def _write_tapes(path: Path, runs: tuple[RunFile, ...]) -> None:
     for rank, found in enumerate(runs):
-        program = replace(found.program, title=f"{found.program.title}, rank {rank}")
+        program = found.program
         target = rank_files.path_of(path, rank)
         documents.write_bytes(target, tape_files.encode(program, found.tape, found.view))
     names = formatting.count(len(runs), "tape")
