@@ -16,7 +16,7 @@ TIMES = (5, 10, 30, 120, 600, 3600)
 
 
 def _is_busy(context: CommandContext) -> bool:
-    return context.session.result.engine in ("running", "stopping")
+    return context.ranks.is_running or context.session.result.engine in ("running", "stopping")
 
 
 @command("run.now", "Run now", menu="Run/1", keys=("F5", "Ctrl+Return"), page="program")
@@ -40,7 +40,8 @@ def fix(context: CommandContext) -> None:
 
 @command("run.stop", "Stop", menu="Run/1", keys=("Ctrl+.",), bare=("Esc",), when=_is_busy)
 def stop(context: CommandContext) -> None:
-    """Interrupt the program that is running."""
+    """Interrupt the program that is running, on one rank or several."""
+    context.ranks.stop()
     context.session.stop()
 
 
@@ -48,6 +49,20 @@ def stop(context: CommandContext) -> None:
 def restart(context: CommandContext) -> None:
     """Replace the process that runs your program by a new one."""
     context.session.restart()
+
+
+@command(
+    "run.ranks",
+    "Ranks…",
+    menu="Run/2",
+    when=lambda context: not context.ranks.is_running,
+    page="program",
+)
+def on_ranks(context: CommandContext) -> None:
+    """Run the program on several ranks under torch.distributed, with your permissions."""
+    count = context.dialogs.ask_number("Ranks, each a process with your permissions", 2)
+    if count is not None and (refusal := context.ranks.run(count)):
+        context.say(refusal)
 
 
 @command("run.seed", "Seed…", menu="Run/2", page="program")

@@ -63,6 +63,8 @@ class LanguageLink(QObject):
 
         A running process is replaced.
         """
+        if interpreter is not None and interpreter.host:
+            interpreter = None  # Its files are on another machine; names of torch are known here.
         if (folder, interpreter) != (self._folder, self._interpreter):
             self._folder, self._interpreter = folder, interpreter
             if self._process is not None:

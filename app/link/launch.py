@@ -37,6 +37,14 @@ VARIABLE_PREFIXES = (
 """Prefixes of environment variables passed to an engine; others may hold passwords."""
 _PASSWORDS = re.compile("KEY|TOKEN|SECRET|PASS|AUTH|CRED", re.IGNORECASE)
 """Parts of variable names that suggest a password, excluded from those families."""
+LINGER_S = 1800.0
+"""Seconds for which an engine on another machine stays without a line."""
+TRAINING_LINGER_S = 3 * 86400.0
+"""The same for one that trains."""
+FAR_GRACE_S = 30.0
+"""`GRACE_S` on another machine, whose waits for a processor this one cannot count."""
+REFUSED = 3
+"""Exit code of the process that reached no engine on another machine."""
 SPARE_BYTES = 1 << 30
 """Free memory required before a spare engine is started."""
 PRINTED_LIMIT = 4_000_000
@@ -70,6 +78,20 @@ _WITHOUT_FOLDER = (
 def engine_arguments() -> list[str]:
     """Return the interpreter's arguments; ``-P`` keeps the user's folder out of ``sys.path``."""
     return ["-P", "-u", "-m", "gradscribe.engine"]
+
+
+def process_arguments(
+    interpreter: Interpreter | None, linger: float = LINGER_S, own: Sequence[str] | None = None
+) -> list[str]:
+    """Return the arguments of `python_executable` for an engine, or for another process, ``own``.
+
+    On another machine they are those of a process that carries the streams of an engine there,
+    which stays without a line for ``linger`` seconds.
+    """
+    if interpreter is None or not interpreter.host:
+        return arguments_for(interpreter, own or engine_arguments())
+    relay = "gradscribe.app.link.remote.relay"
+    return ["-P", "-u", "-m", relay, interpreter.url, "--linger", f"{linger:g}"]
 
 
 def language_arguments(folder: str, interpreter: Interpreter | None = None) -> list[str]:
@@ -129,11 +151,23 @@ def environment(is_open: bool = False, interpreter: Interpreter | None = None) -
         for name, text in os.environ.items()
         if is_open or (_is_passed_on(name.upper()) and not _PASSWORDS.search(name))
     }
+    if interpreter is not None and interpreter.host:
+        return dict(os.environ)  # That of ssh; the far side chooses the engine's.
     if interpreter is not None:
         path = (str(lent_source()), passed.get("PYTHONPATH", ""))
         passed["PYTHONPATH"] = os.pathsep.join(filter(None, path))
         passed.pop("PYTHONHOME", None)
     return passed
+
+
+def far_start() -> dict[str, object]:
+    """Return how an engine on another machine is started, and what it gets of the environment."""
+    return {
+        "program": _WITHOUT_FOLDER.format("gradscribe.engine"),
+        "variables": PASSED_VARIABLES,
+        "prefixes": VARIABLE_PREFIXES,
+        "passwords": _PASSWORDS.pattern,
+    }
 
 
 def _is_passed_on(name: str) -> bool:
@@ -142,7 +176,12 @@ def _is_passed_on(name: str) -> bool:
 
 def python_executable(interpreter: Interpreter | None = None) -> str:
     """Return the interpreter that runs the engine: that of this process unless another is given."""
-    return sys.executable if interpreter is None else interpreter.path
+    return sys.executable if interpreter is None or interpreter.host else interpreter.path
+
+
+def grace(interpreter: Interpreter | None) -> float:
+    """Return the seconds between the time limit and the kill of a program."""
+    return FAR_GRACE_S if interpreter is not None and interpreter.host else GRACE_S
 
 
 def exit_reason(code: int, crashed: bool, errors: str) -> str:
@@ -167,6 +206,13 @@ def exit_reason(code: int, crashed: bool, errors: str) -> str:
             return f"signal {code}"
     line = last_line(errors)
     return f"exit code {code}" + (f": {line}" if line and code else "")
+
+
+def refusal(code: int, interpreter: Interpreter | None, errors: str) -> str:
+    """Return why there is no engine on another machine; empty if there was one, or is no other."""
+    if interpreter is None or not interpreter.host or code != REFUSED:
+        return ""
+    return last_line(errors)
 
 
 def last_line(errors: str) -> str:
@@ -257,6 +303,16 @@ def kill(pid: int) -> None:
     if pid > 0 and hasattr(os, "killpg"):
         with contextlib.suppress(OSError):
             os.killpg(pid, signal.SIGKILL)
+
+
+def end(pid: int, interpreter: Interpreter | None) -> bool:
+    """Ask for the end of an engine on another machine; return whether it is on its way."""
+    if pid <= 0 or interpreter is None or not interpreter.host or os.name != "posix":
+        return False
+    with contextlib.suppress(OSError):
+        os.kill(pid, signal.SIGTERM)
+        return True
+    return False
 
 
 def abort(pid: int) -> bool:

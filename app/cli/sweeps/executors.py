@@ -3,18 +3,15 @@
 import concurrent.futures
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from gradscribe.app.cli.sweeps import trial
-from gradscribe.app.files.documents import Refused
+from gradscribe.app.cli.sweeps import cluster, trial
 from gradscribe.app.link import launch
 from gradscribe.engine.protocol.setup import Setup
 
 ENGINE_BYTES = 600 << 20
 """Memory to reckon with for an engine that trains a small model."""
-CONNECT_S = 20
-EXTRA = "pip install 'gradscribe[dask]'"
 
 
 def local_workers(setup: Setup, trials: int) -> int:
@@ -53,6 +50,8 @@ class TrialExecutor:
     executor: concurrent.futures.Executor
     takes_callback: bool
     """True in this process: a callback for progress can be given to a trial."""
+    is_alive: Callable[[], bool] = lambda: True
+    """Returns False once no more results will come."""
 
 
 @contextlib.contextmanager
@@ -66,4 +65,5 @@ def executor(scheduler: str | None, workers: int) -> Iterator[TrialExecutor]:
         with local(workers) as here:
             yield TrialExecutor(here, takes_callback=True)
         return
-    raise Refused("no cluster")
+    with cluster.connect(scheduler) as (far, is_alive):
+        yield TrialExecutor(far, takes_callback=False, is_alive=is_alive)

@@ -66,8 +66,15 @@ class SweepRun:
         self._tries: dict[int, int] = {}
         self._began = time.monotonic()
 
-    def run(self, executor: Executor, reports: bool) -> None:
+    def run(
+        self,
+        executor: Executor,
+        reports: bool,
+        is_alive: Callable[[], bool] = lambda: True,
+    ) -> None:
         """Run all trials that have no result; with ``reports`` the executor takes a callback.
+
+        ``is_alive`` returns False once the executor gives no more results.
 
         Raises:
             Refused: a result cannot be written.
@@ -91,6 +98,8 @@ class SweepRun:
                 else:
                     self._finish(trial, result)
             self.listener.tick()
+            if not done and not is_alive():
+                raise ClusterLost("the scheduler cannot be reached")
 
     def _submit(self, executor: Executor, trial: Trial, reports: bool) -> None:
         self._tries[trial.number] = self._tries.get(trial.number, 0) + 1
@@ -172,6 +181,8 @@ def _result(future: "Future[str]") -> dict[str, object]:
         text = future.result()
     except concurrent.futures.CancelledError as error:
         raise ClusterLost(str(error) or "the scheduler is gone") from error
+    except ModuleNotFoundError as error:
+        raise ClusterLost(f"a worker's Python has no {error.name}: install gradscribe") from error
     except Exception as error:  # noqa: BLE001 - those of any executor
         first = (str(error) or type(error).__name__).splitlines()[0]
         return trials_in.failed("died", f"{type(error).__name__}: {first[:200]}")

@@ -12,7 +12,7 @@ import msgspec
 from gradscribe.app.cli import report, train
 from gradscribe.app.cli.exit_codes import DIED, FAILED, INTERRUPTED, RAN
 from gradscribe.app.cli.options import chosen_python
-from gradscribe.app.cli.sweeps import executors
+from gradscribe.app.cli.sweeps import cluster, executors
 from gradscribe.app.cli.sweeps.progress import SweepProgress
 from gradscribe.app.cli.sweeps.runner import ClusterLost, SweepRun
 from gradscribe.app.cli.terminal import say
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--scheduler",
         metavar="WHERE",
-        help="run on a Dask cluster: tcp://HOST:8786, local:N, ssh:HOST,HOST, slurm:N",
+        help=f"run on a Dask cluster: {cluster.FORMS}",
     )
     group.add_argument(
         "--resume", action="store_true", help="go on with the trials that --json OUT has not yet"
@@ -77,13 +77,15 @@ def run_sweep(given: argparse.Namespace, base: Setup) -> int:
     if given.json is not None and given.json != "-":
         folder = SweepFolder(Path(given.json))
         folder.prepare(given.resume)
-    run = SweepRun(trials, folder, policy=not given.trust, python=given.python or "")
+    run = SweepRun(
+        trials, folder, policy=not given.trust, python=given.engine or given.python or ""
+    )
     progress = SweepProgress(run, events=given.events)
     run.listener = progress.listener
     began, code, stopped = time.monotonic(), RAN, ""
     try:
         with progress, executors.executor(given.scheduler, _workers(given, sweep, run)) as place:
-            run.run(place.executor, place.takes_callback)
+            run.run(place.executor, place.takes_callback, place.is_alive)
     except KeyboardInterrupt:
         code, stopped = INTERRUPTED, "interrupted"
     except ClusterLost as lost:
@@ -116,8 +118,8 @@ def _check_options(given: argparse.Namespace) -> None:
             raise Refused(f"--{option} is {value}, but must be from {least:,} to {most:,}")
     if given.scheduler is not None and given.workers is not None:
         raise Refused("--workers is for this machine; a cluster has its own")
-    if given.scheduler is not None and given.python is not None:
-        raise Refused("--python is for this machine; each worker of a cluster uses its own Python")
+    if given.scheduler is not None and (given.python or given.engine) is not None:
+        raise Refused("--scheduler has workers, each with its own Python: leave out the other one")
     chosen_python(given)
 
 

@@ -219,6 +219,18 @@ class TrainController(QObject):
             self._send_train(right)
             self._link.send(messages.PairRuns(run.run_id, right.run_id))
 
+    def pair(self, right_id: int) -> None:
+        """Let the correct run ``right_id`` make the steps of the current run, which errs.
+
+        For two runs that the engine has again: it pairs them only once. Ignored if one is gone.
+        """
+        run, right = self._store.run, self._store.find(right_id)
+        if run is None or right is None or right is run:
+            return
+        if run.setup.deviates and run.alive and right.alive:
+            self._store.right_id = right_id
+            self._link.send(messages.PairRuns(run.run_id, right_id))
+
     def _send_train(self, run: RunState) -> None:
         # A module from a program that came from elsewhere runs under the policy.
         policy = self.foreign and not run.setup.model.options.get("source")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
+from gradscribe.app.link import launch
 from gradscribe.app.link.engine_process import EngineProcess
 from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.app.link.python_search import environment_name
@@ -71,7 +72,9 @@ class TrainLink(QObject):
             return
         lend = self._lend if self.interpreter is None else None
         lent = lend(self) if lend is not None else None
-        engine = lent or EngineProcess(self, interpreter=self.interpreter)
+        engine = lent or EngineProcess(
+            self, interpreter=self.interpreter, linger=launch.TRAINING_LINGER_S
+        )
         self._engine = engine
         engine.received.connect(self._on_message)
         engine.ended.connect(self.kill)
