@@ -16,11 +16,10 @@ from gradscribe.engine.record.log import CodeLocation, Log, NodeRow, ValueRow
 from gradscribe.engine.record.values.copies import SnapshotStore
 from gradscribe.engine.record.values.nudges import Nudge
 from gradscribe.engine.record.values.raw_reads import (
-    LOWEST_ADDRESS,
     PLAIN_TENSOR_TYPES,
+    address_of,
     dispatch_mode_count,
     has_readable_data,
-    is_freed,
     is_functorch_wrapped,
     memory,
     overrides_dispatch,
@@ -47,14 +46,6 @@ class NodeIds(Protocol):
 
     def read_graph(self, node: Node) -> None:
         """Record a node that no op created, and all such nodes behind it."""
-
-
-def _own_address(t: torch.Tensor) -> int:
-    """Return where the numbers of a strided tensor are; 0 if that says nothing."""
-    if type(t) not in PLAIN_TENSOR_TYPES or t.is_meta:
-        return 0
-    address = t.data_ptr()
-    return 0 if 0 < address < LOWEST_ADDRESS and is_freed(t) else address
 
 
 class Tensors:
@@ -173,7 +164,8 @@ class Tensors:
         try:
             shape, dtype, device, requires_grad, layout, counted, fn, base = _READ(t)
             leaf = fn is None
-            address = _own_address(t) if layout is torch.strided else 0
+            usual = layout is torch.strided and type(t) in PLAIN_TENSOR_TYPES and not t.is_meta
+            address = address_of(t) if usual else 0
         except RecursionError:
             raise
         except RuntimeError:
