@@ -26,14 +26,12 @@ def make_window(owner: QWidget, look: Theming) -> SweepWindow:
 
 
 def show(window: SweepWindow, training: TrainSession, doc: Doc) -> None:
-    """Show the window with the set-up and the number of steps of the page."""
+    """Show the window with the set-up of the page."""
     setup, trust = trial_setup(training.setup, doc)
     catalogue = training.store.catalogue
-    run = training.run
-    steps = run.step if run is not None and run.step else setup.steps
     entries = catalogue.entries if catalogue is not None else ()
     options = ("--trust",) if trust else ()
-    window.set_setup(setup, entries, steps, default_path(), options)
+    window.set_setup(setup, entries, setup.steps, default_path(), options)
     window.show()
     bring_to_front(window)
 
