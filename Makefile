@@ -47,6 +47,7 @@ check: setup
 	@"$(BIN)/ruff" format --check .
 	@"$(BIN)/ruff" check .
 	@"$(BIN)/mypy"
+	@"$(BIN)/mypy" --python-version 3.10 .links/gradscribe/engine
 	@PYTHONPATH=.links "$(BIN)/lint-imports" --no-cache --no-logo
 
 format: setup

@@ -132,8 +132,8 @@ class RankTape:
         info = RankInfo(self._rank, self._world, self._run(), recording.backend)
         tape = msgspec.structs.replace(tape, rank=info)
         tape = msgspec.structs.replace(tape, findings=examine_safely(tape, self._source))
-        title = f"{Path(self._filename).name}, rank {self._rank}"
-        program = tape_files.describe(self._source, title, 0, tape)
+        name = Path(self._filename).name
+        program = tape_files.describe(self._source, name, 0, tape)
         path = rank_files.path_of(self._path, self._rank)
         documents.write_bytes(path, tape_files.encode(program, tape))
 

@@ -1,5 +1,6 @@
 """The engine process: ``python -m gradscribe.engine`` speaks `protocol.frames` on its streams."""
 
+import contextlib
 import gc
 import os
 import platform
@@ -125,6 +126,20 @@ def main(words: Sequence[str] = ()) -> None:
         os._exit(1)
 
 
+def _make_folder_of_torch() -> None:
+    """Import the module of torch that makes a temporary folder when it is imported.
+
+    Up to torch 2.10 the first optimizer imports it; a confined process could make no folder.
+    """
+    with contextlib.suppress(ImportError):
+        from torch.distributed.nn.jit import instantiator
+
+        folder = getattr(instantiator, "_TEMP_DIR", None)
+        if folder is not None:
+            # Nothing else removes it, and a confined program cannot write into it.
+            folder.cleanup()
+
+
 def _last_words() -> str:
     """Return the report of the exception that ends this process."""
     asynchronous = sys.modules.get("gradscribe.engine.run.async_devices")
@@ -151,6 +166,7 @@ def _settle(server: Server, words: Sequence[str], wire_ends: tuple[int, int]) ->
 
     def confine() -> None:
         if "--open" not in words:
+            _make_folder_of_torch()
             box.confine(folder, device=_has_device(), threads=threads)
 
     if server.trains:

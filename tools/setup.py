@@ -5,7 +5,8 @@ stamp in the environment remembers what was installed, so that a second call tak
 
 Environment: ``VENV`` (default ``.venv``), ``TORCH=skip`` (keep the PyTorch that is there),
 ``SYSTEM=skip`` (do not look for system libraries), ``BROWSER=install`` (as root on Debian: install
-Chromium, for the tests of pages). Exit code 0 when all is ready, else 1 with one line that says
+Chromium, for the tests of pages), ``SSHD=install`` (the same with an OpenSSH server, for tests of
+engines on other machines). Exit code 0 when all is ready, else 1 with one line that says
 what to do.
 """
 
@@ -39,6 +40,8 @@ def main() -> int:
             system.provide(system.needed())
         if os.environ.get("BROWSER") == "install":
             system.provide_browser()
+        if os.environ.get("SSHD") == "install":
+            system.provide_ssh_server()
         prepare(place, keep_torch)
         link(ROOT)
     except system.Missing as problem:

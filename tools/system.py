@@ -43,6 +43,9 @@ FONTS = {"Inter": "fonts-inter", "JetBrains Mono": "fonts-jetbrains-mono"}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 """Programs that the tests of pages can use."""
 
+SERVER_PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
+"""Folders where sshd may be, which an ordinary user's PATH lacks."""
+
 
 class Missing(Exception):
     """Something that the project needs is missing; the text is one line that says what to do."""
@@ -99,6 +102,16 @@ def provide_browser() -> None:
     if install == []:
         say("Installing a browser for the tests of pages")
         apt(install, ["chromium"])
+
+
+def provide_ssh_server() -> None:
+    """Install an ssh server, which tests start on the loopback; without it they are skipped."""
+    if not sys.platform.startswith("linux") or shutil.which("sshd", path=SERVER_PATH):
+        return
+    install = installer()
+    if install == []:
+        say("Installing an ssh server for the tests of engines on other machines")
+        apt(install, ["openssh-server"])
 
 
 def provide_venv() -> None:

@@ -9,6 +9,7 @@ from gradscribe.app.files.documents import Refused
 from gradscribe.app.link import interpreters
 from gradscribe.app.link.interpreters import Interpreter, UnusablePython
 from gradscribe.app.link.ranks import MOST_RANKS
+from gradscribe.app.link.remote import address
 from gradscribe.playback.text import formatting
 
 TRUST_HELP = (
@@ -22,17 +23,31 @@ def add_trust(parser: argparse.ArgumentParser, help: str = TRUST_HELP) -> None: 
 
 
 def add_python(parser: argparse.ArgumentParser) -> None:
-    """Add the option ``--python``."""
-    parser.add_argument(
+    """Add the options ``--python`` and ``--engine``."""
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument(
         "--python", metavar="PATH", help="Python to run it in, with its packages (Gradscribe's own)"
+    )
+    chosen.add_argument(
+        "--engine",
+        metavar="ADDRESS",
+        help=f"Python on another machine to run it in: {address.EXAMPLE}",
     )
 
 
 def chosen_python(options: argparse.Namespace) -> Interpreter | None:
-    """Return the Python that ``--python`` names; None for this process's. Raises `Refused`."""
-    if options.python is None:
-        return None
+    """Return the Python that ``--python`` or ``--engine`` names; None for this process's.
+
+    Raises:
+        Refused: nothing can run in it.
+    """
     try:
+        if options.engine is not None:
+            from gradscribe.app.link.remote import ask
+
+            return ask.ask_machine(options.engine).python
+        if options.python is None:
+            return None
         interpreters.lent_source()
         return interpreters.ask_interpreter(options.python)
     except UnusablePython as error:

@@ -1,5 +1,6 @@
 """Headless recording: run a program in an engine process and block until its tape arrives."""
 
+import contextlib
 import queue
 import subprocess
 import sys
@@ -32,6 +33,8 @@ FREEZE_S = 600.0
 NUMBERS_S = 30.0
 """Seconds for the numbers of one tensor."""
 READ = 1 << 16
+FAR_END_S = 4.0
+"""Seconds for an engine on another machine to end, and to say so."""
 
 
 class NoDevice(documents.Refused):
@@ -176,11 +179,20 @@ class EngineGone(NoReply):
 class BlockingEngine:
     """An engine process with blocking reads; leaving the context kills it."""
 
-    def __init__(self, is_open: bool = False, interpreter: Interpreter | None = None) -> None:
+    def __init__(
+        self,
+        is_open: bool = False,
+        interpreter: Interpreter | None = None,
+        linger: float = launch.LINGER_S,
+    ) -> None:
+        """Start an engine; one on another machine stays for ``linger`` seconds without a line."""
+        self._interpreter = interpreter
+        self._is_lost = False
+        """True while there is no line to its machine."""
         self._process = subprocess.Popen(
             [
                 launch.python_executable(interpreter),
-                *launch.engine_arguments(),
+                *launch.process_arguments(interpreter, linger),
                 launch.ALONE,
                 *([launch.OPEN] if is_open else []),
             ],
@@ -198,6 +210,8 @@ class BlockingEngine:
         self._at: CurrentLine | None = None
         self._fault = ""
         """Reason why its messages are ignored; empty while they are not."""
+        self.away = 0.0
+        """Seconds without a line to its machine."""
         self.spent = False
         """True if the last program left state behind that would affect the next one."""
         self.outcome: Outcome | None = None
@@ -213,6 +227,7 @@ class BlockingEngine:
         return self
 
     def __exit__(self, *exc: object) -> None:
+        self._end_far()
         launch.kill(self._process.pid)
         self._process.kill()
         self._process.wait()
@@ -222,6 +237,12 @@ class BlockingEngine:
             assert pipe is not None
             pipe.close()
 
+    def _end_far(self) -> None:
+        """End an engine on another machine, whose process here is about to be killed."""
+        if self._process.poll() is None and launch.end(self._process.pid, self._interpreter):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(FAR_END_S)
+
     def wait_ready(self) -> messages.Ready | Tape:
         """Wait for the engine; return a tape with the reason if it does not start."""
         deadline = time.monotonic() + READY_S
@@ -230,7 +251,7 @@ class BlockingEngine:
                 pass
         except NoReply:
             self._await_end(launch.ABORT_S)
-            why = f"The engine does not start ({self.exit_reason()})"
+            why = self._refusal() or f"The engine does not start ({self.exit_reason()})"
             return Tape(status="died", error=Problem("EngineDied", why))
         return message
 
@@ -239,7 +260,7 @@ class BlockingEngine:
         self._printed.clear()
         self._at = self.outcome = None
         self.send(run)
-        spent = self._count_time(run.timeout + launch.GRACE_S)
+        spent = self._count_time(run.timeout + launch.grace(self._interpreter))
         room, ended = PRINTED_LIMIT, False
         try:
             while room >= 0:
@@ -287,12 +308,15 @@ class BlockingEngine:
     def _next_within(self, spent: SpentTime) -> messages.Reply:
         """Return the next message; see `next`."""
         while (left := spent.left()) > 0:
+            away = self.away
             try:
                 return self.next(time.monotonic() + left)
             except EngineGone:
                 raise
             except NoReply:
                 continue
+            finally:
+                spent.limit += self.away - away
         raise NoReply
 
     def _failed_tape(self, run: messages.Run, late: bool, ended: bool = False) -> Tape:
@@ -307,12 +331,18 @@ class BlockingEngine:
         return launch.crash_tape(*who, self.exit_reason(), self._error_tail(), stdout, at)
 
     def _await_end(self, seconds: float) -> None:
+        is_far = self._interpreter is not None and bool(self._interpreter.host)
         try:
-            self._process.wait(seconds)
+            self._process.wait(max(seconds, FAR_END_S) if is_far else seconds)
         except subprocess.TimeoutExpired:
+            self._end_far()
             self._process.kill()
             self._process.wait()
         self._threads[1].join(seconds)
+
+    def _refusal(self) -> str:
+        """Return the reason why there is no engine on another machine; empty if there was one."""
+        return launch.refusal(self._process.wait(), self._interpreter, self._error_tail())
 
     def exit_reason(self) -> str:
         """Wait for its end and return a short reason for it."""
@@ -332,14 +362,25 @@ class BlockingEngine:
             self._messages.put(None)
 
     def next(self, deadline: float) -> messages.Reply:
-        """Return the next message. Raises `NoReply` past the deadline, `EngineGone` if it ended."""
-        try:
-            message = self._messages.get(timeout=max(0.0, deadline - time.monotonic()))
-        except queue.Empty:
-            raise NoReply from None
-        if message is None:
-            raise EngineGone
-        return message
+        """Return the next message. Raises `NoReply` past the deadline, `EngineGone` if it ended.
+
+        Time without a line to its machine does not count.
+        """
+        while True:
+            # Without a line it ends by itself if that stays so.
+            left = None if self._is_lost else max(0.0, deadline - time.monotonic())
+            try:
+                message = self._messages.get(timeout=left)
+            except queue.Empty:
+                raise NoReply from None
+            if message is None:
+                raise EngineGone
+            if not isinstance(message, messages.LineState):
+                return message
+            self._is_lost = not message.is_up
+            deadline += message.seconds
+            self.away += message.seconds
+            _report_line(message)
 
     def _listen(self) -> None:
         reader = frames.MessageReader[messages.Reply](messages.Reply)  # type: ignore[arg-type]
@@ -364,6 +405,13 @@ class BlockingEngine:
                 sys.stderr.write(before.decode("utf-8", "replace"))
                 sys.stderr.flush()
             crashed = crashed or bool(fatal)
+
+
+def _report_line(line: messages.LineState) -> None:
+    """Report on standard error that the line is lost, or there again."""
+    text = f"{line.host} is there again" if line.is_up else f"line lost, trying again ({line.why})"
+    sys.stderr.write(f"gradscribe: {text}\n")
+    sys.stderr.flush()
 
 
 def _read(pipe: IO[bytes] | None) -> bytes:

@@ -24,6 +24,7 @@ from gradscribe.app.cli.record import (
     full_device_name,
 )
 from gradscribe.app.files import documents
+from gradscribe.app.link import launch
 from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.app.training.setup import csv_sample
 from gradscribe.app.training.setup.files import needed_file as file_needed
@@ -128,7 +129,7 @@ def run(
         TooSoon: interrupted before the run had started.
     """
     interrupts = _Interrupts()
-    with interrupts, BlockingEngine(interpreter=interpreter) as engine:
+    with interrupts, _engine(interpreter) as engine:
         ready = wait_ready(engine)
 
         def report(state: replies.TrainState, outcome: TrainOutcome) -> None:
@@ -169,6 +170,11 @@ def train_in(
     outcome.seconds = time.monotonic() - began
     _finish(engine, outcome, files)
     return outcome
+
+
+def _engine(interpreter: Interpreter | None) -> BlockingEngine:
+    """Return an engine that stays for long without a line if it is on another machine."""
+    return BlockingEngine(interpreter=interpreter, linger=launch.TRAINING_LINGER_S)
 
 
 def wait_ready(engine: BlockingEngine) -> messages.Ready:

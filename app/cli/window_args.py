@@ -64,8 +64,9 @@ def run(options: argparse.Namespace) -> int:
         raise Refused(
             "--new opens an empty program: it takes no file, and goes with no other option"
         )
-    if options.python is not None and (options.headless or options.screenshot is not None):
-        raise Refused("--python goes with a window, and with record, doctor and train")
+    elsewhere = "--python" if options.python is not None else "--engine" if options.engine else ""
+    if elsewhere and (options.headless or options.screenshot is not None):
+        raise Refused(f"{elsewhere} goes with a window, and with record, doctor and train")
     if options.file is not None and Path(options.file).suffix.lower() == watch_file.SUFFIX:
         return _watch(options)
     if options.screenshot is not None:
@@ -158,7 +159,7 @@ def _window(options: argparse.Namespace) -> int:
         options.temporary,
     )
     # A window that is open already may run its program in another Python.
-    may_join = options.goto is not None and options.python is None
+    may_join = options.goto is not None and options.python is None and not options.engine
     if may_join and (reply := open_requests.send(request)) is not None:
         if reply.refusal:
             raise Refused(reply.refusal)

@@ -26,6 +26,22 @@ def show(context: CommandContext) -> None:
     context.comparison.compare_with_stored(context.session.result.tape, title)
 
 
+@command(
+    "ranks.compare",
+    "Compare ranks",
+    menu="Run/4",
+    when=lambda context: context.ranks.parting() is not None,
+)
+def compare_ranks(context: CommandContext) -> None:
+    """See two ranks side by side, at the first place at which they part."""
+    pair = context.ranks.parting()
+    if pair is None:
+        return
+    (left, one), (right, other) = ((rank, context.ranks.tapes[rank]) for rank in pair)
+    if one is not None and other is not None:
+        context.comparison.show((one, f"Rank {left}"), (other, f"Rank {right}"))
+
+
 def _has_before(context: CommandContext) -> bool:
     return context.changes.has_before()
 

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from gradscribe.app.lessons.controller import LessonController
     from gradscribe.app.link.client import Link
     from gradscribe.app.presenting.presentation import Presentation
+    from gradscribe.app.ranks.controller import RanksController
     from gradscribe.app.training.page.workspaces import Workspaces
     from gradscribe.app.training.saving.session_store import SessionStore
     from gradscribe.app.training.session.session import TrainSession
@@ -92,6 +93,7 @@ class CommandContext:
     find_bar: FindBar
     comparison: CompareController
     changes: ChangesController
+    ranks: RanksController
     tensors: TensorWindows
     parameters: ProgramParameters
     lessons: LessonController

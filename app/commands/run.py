@@ -5,6 +5,7 @@ import sys
 
 from gradscribe.app.commands import MenuChoice, command, submenu
 from gradscribe.app.commands.context import CommandContext
+from gradscribe.app.files.python_choice import device_words
 from gradscribe.app.link.python_search import FoundPython
 from gradscribe.playback.text import formatting
 
@@ -15,7 +16,7 @@ TIMES = (5, 10, 30, 120, 600, 3600)
 
 
 def _is_busy(context: CommandContext) -> bool:
-    return context.session.result.engine in ("running", "stopping")
+    return context.ranks.is_running or context.session.result.engine in ("running", "stopping")
 
 
 @command("run.now", "Run now", menu="Run/1", keys=("F5", "Ctrl+Return"), page="program")
@@ -39,7 +40,8 @@ def fix(context: CommandContext) -> None:
 
 @command("run.stop", "Stop", menu="Run/1", keys=("Ctrl+.",), bare=("Esc",), when=_is_busy)
 def stop(context: CommandContext) -> None:
-    """Interrupt the program that is running."""
+    """Interrupt the program that is running, on one rank or several."""
+    context.ranks.stop()
     context.session.stop()
 
 
@@ -47,6 +49,20 @@ def stop(context: CommandContext) -> None:
 def restart(context: CommandContext) -> None:
     """Replace the process that runs your program by a new one."""
     context.session.restart()
+
+
+@command(
+    "run.ranks",
+    "Ranks…",
+    menu="Run/2",
+    when=lambda context: not context.ranks.is_running,
+    page="program",
+)
+def on_ranks(context: CommandContext) -> None:
+    """Run the program on several ranks under torch.distributed, with your permissions."""
+    count = context.dialogs.ask_number("Ranks, each a process with your permissions", 2)
+    if count is not None and (refusal := context.ranks.run(count)):
+        context.say(refusal)
 
 
 @command("run.seed", "Seed…", menu="Run/2", page="program")
@@ -128,7 +144,7 @@ def python(context: CommandContext) -> list[MenuChoice]:
     version = f"Python {platform.python_version()}"
     choices = [
         MenuChoice(
-            f"Gradscribe's own · {version}",
+            " · ".join(filter(None, ["Gradscribe's own", version, *_own_parts(context)])),
             lambda at: at.python.choose_own(),
             sys.executable,
             checked=here is None,
@@ -138,6 +154,7 @@ def python(context: CommandContext) -> list[MenuChoice]:
     def choice(found: FoundPython) -> MenuChoice:
         parts = [found.name, f"Python {found.version}" if found.version else ""]
         parts.append(f"torch {found.torch}" if found.torch else "no torch found")
+        parts.append(context.python.devices(found) or "")
         return MenuChoice(
             " · ".join(filter(None, parts)),
             lambda at: at.python.choose(found.path),
@@ -147,6 +164,15 @@ def python(context: CommandContext) -> list[MenuChoice]:
 
     choices += [choice(found) for found in context.python.found()]
     return [*choices, MenuChoice("Other…", _choose_other_python)]
+
+
+def _own_parts(context: CommandContext) -> list[str]:
+    """Return torch and devices of Gradscribe's own Python, while the program runs in it."""
+    result = context.session.result
+    if context.session.doc.interpreter is not None or not result.torch:
+        return []
+    names = tuple(d.title or d.name for d in result.details if d.name != "cpu")
+    return [f"torch {result.torch}", device_words(names)]
 
 
 def _choose_other_python(context: CommandContext) -> None:

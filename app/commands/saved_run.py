@@ -9,9 +9,10 @@ from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.document.state import Doc
 from gradscribe.app.files import tape_files
 from gradscribe.app.files.documents import Refused
+from gradscribe.app.ranks import rank_files
 from gradscribe.app.runtime.notice import Notice
 from gradscribe.engine.protocol.structs import replace
-from gradscribe.engine.protocol.tape_file import RunView
+from gradscribe.engine.protocol.tape_file import RunFile, RunView
 from gradscribe.playback.text.formatting import file_name, slug
 from gradscribe.widgets.editor.source_text import length_problem
 
@@ -26,8 +27,14 @@ def open_run(context: CommandContext, path: Path) -> None:
     Raises:
         Refused: it cannot be read, or is no recorded run.
     """
-    _show(context, path, path.name)
+    found = _show(context, path, path.name)
     context.settings.add_recent(str(path))
+    runs, missing = rank_files.read_all(path, found)
+    if len(runs) > 1 and found.has_numbers:
+        context.ranks.show(runs)
+        context.say(f"Opened {len(runs)} ranks as they were recorded; nothing has run")
+    if missing:
+        context.notices.show_now(Notice(SPOILT, f"Tapes of other ranks are {missing}"))
 
 
 def open_temporary(context: CommandContext, path: Path) -> None:
@@ -43,8 +50,8 @@ def open_temporary(context: CommandContext, path: Path) -> None:
         path.unlink()
 
 
-def _show(context: CommandContext, path: Path, name: str) -> None:
-    """Show the run in a file; an empty name stands for the title of its program."""
+def _show(context: CommandContext, path: Path, name: str) -> RunFile:
+    """Show the run in a file, and return it; an empty name stands for its program's title."""
     context.recovery.file.finish()
     found = tape_files.read(path)
     about, shown = found.program, found.view
@@ -74,6 +81,7 @@ def _show(context: CommandContext, path: Path, name: str) -> None:
     name = name or doc.title
     what = f"{name} as it was recorded" if found.has_numbers else f"the program of {name}"
     context.say(f"Opened {what}; nothing has run")
+    return found
 
 
 def _has_run(context: CommandContext) -> bool:

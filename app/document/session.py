@@ -149,13 +149,13 @@ class Session(QObject):
         self.set_breakpoints(view.breakpoints if view is not None else ())
         self.doc_changed.emit()
         if tape is not None:
-            self._show_recorded(tape, self._place or 0, big)
+            self.show_recorded(tape, self._place or 0, big)
         elif doc.may_run:
             self._run_live()
         else:
-            self._show_recorded(Tape())
+            self.show_recorded(Tape())
 
-    def _show_recorded(
+    def show_recorded(
         self, tape: Tape, position: int = 0, big: Mapping[int, Snapshot] | None = None
     ) -> None:
         """Show a tape that was recorded elsewhere; stop the run in flight, if any."""

@@ -35,7 +35,7 @@ class AssistanceController(QObject):
         self._link.received.connect(assistance.take)
         self._link.ready_changed.connect(self._on_ready)
         session.result_changed.connect(self._start)
-        session.doc_changed.connect(self._set_folder)
+        session.doc_changed.connect(self._set_place)
 
     def close(self) -> None:
         """End the language process."""
@@ -44,7 +44,7 @@ class AssistanceController(QObject):
 
     def _begin(self) -> None:
         self._is_wanted = True
-        self._set_folder()
+        self._set_place()
         self._start()
 
     def _start(self) -> None:
@@ -53,9 +53,10 @@ class AssistanceController(QObject):
             self._is_wanted = False
             self._link.start()
 
-    def _set_folder(self) -> None:
+    def _set_place(self) -> None:
         doc = self._session.doc
-        self._link.set_folder("" if doc.foreign else launch.script_folder(doc.path))
+        folder = "" if doc.foreign else launch.script_folder(doc.path)
+        self._link.set_place(folder, doc.interpreter)
 
     def _ask(self, request: LanguageRequest) -> None:
         self._link.ask(request)

@@ -1,6 +1,7 @@
 """Choice of the Python that a document's program runs in, remembered by its file."""
 
 import os
+from collections import Counter
 from collections.abc import Callable
 
 import msgspec
@@ -10,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from gradscribe.app.document.session import Session
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.link import launch
+from gradscribe.app.link.device_query import DeviceQuery
 from gradscribe.app.link.interpreters import (
     Interpreter,
     UnusablePython,
@@ -17,14 +19,23 @@ from gradscribe.app.link.interpreters import (
     lent_source,
 )
 from gradscribe.app.link.package_install import PackageInstall
-from gradscribe.app.link.python_search import FoundPython, environment_name, find_pythons
+from gradscribe.app.link.python_search import MOST, FoundPython, environment_name, find_pythons
 from gradscribe.app.runtime.notice import Notice, NoticeActions
 from gradscribe.app.runtime.worker import BackgroundWorker
 from gradscribe.engine.protocol.structs import replace
+from gradscribe.widgets.base.single_shot import single_shot
 
 KEY = "pythons"
 MOST_FILES, MOST_USED = 200, 10
 """Most files whose Python is remembered, and most Pythons that are offered since they were used."""
+
+
+class _Devices(Struct):
+    """Graphics devices of a Python, and the state of its files when it named them."""
+
+    stamp: str
+    names: tuple[str, ...] | None
+    """None if it cannot import torch."""
 
 
 class _Remembered(Struct):
@@ -34,6 +45,8 @@ class _Remembered(Struct):
     """Files to their Pythons, the newest last; those that run in Gradscribe's own are missing."""
     used: list[Interpreter] = []
     """Pythons used before, the newest first."""
+    devices: dict[str, _Devices] = {}
+    """By the paths of Pythons, the newest last."""
 
 
 class PythonChoice(QObject):
@@ -43,6 +56,8 @@ class PythonChoice(QObject):
     """Carries a line for the status line."""
     printed = Signal(str)
     """Carries output of an installation."""
+    listed = Signal()
+    """More is known of a Python that `found` returned."""
 
     def __init__(
         self, session: Session, settings: Settings, notices: NoticeActions, parent: QObject
@@ -50,12 +65,20 @@ class PythonChoice(QObject):
         super().__init__(parent)
         self._session, self._settings, self._notices = session, settings, notices
         self._worker = BackgroundWorker(self)
+        self._query = DeviceQuery(self)
+        self._query.answered.connect(self._note_devices)
         self._install: PackageInstall | None = None
         self._preferred: Interpreter | None = None
         self._wanted = 0
         """Number of the newest choice: an earlier one that answers late is dropped."""
         session.python_of = self.remembered
+        self._compared: tuple[object, ...] = ()
+        """The recorded run and the torch whose difference was written last."""
+        # Once the views have shown the run: its output replaces what the pane had.
+        self._compare = single_shot(self, self._compare_torch, 0)
         session.doc_changed.connect(self._remember)
+        for changed in (session.doc_changed, session.result_changed):
+            changed.connect(lambda: self._compare.start())
 
     def found(self) -> list[FoundPython]:
         """Return the Pythons that the document may be meant for, by their files."""
@@ -68,6 +91,33 @@ class PythonChoice(QObject):
             else python
             for python in found
         ]
+
+    def devices(self, python: FoundPython) -> str | None:
+        """Return the devices of a Python in words; None until it has named them.
+
+        It is asked in the background, `listed` follows. A Python that lies next to a program from
+        elsewhere is not asked: it came with the program, and to ask it is to run it.
+        """
+        stored = self._stored()
+        known = stored.devices.get(python.path)
+        if known is not None and known.stamp == _stamp(python):
+            return device_words(known.names)
+        was_used = any(used.path == python.path for used in stored.used)
+        if python.torch and (was_used or not self._session.doc.foreign):
+            self._query.ask(python.path)
+        return None
+
+    def _note_devices(self, path: str, names: tuple[str, ...] | None) -> None:
+        python = next((found for found in self.found() if found.path == path), None)
+        if python is None:
+            return
+        stored = self._stored()
+        stored.devices.pop(path, None)
+        stored.devices[path] = _Devices(_stamp(python), names)
+        for oldest in list(stored.devices)[:-MOST]:
+            del stored.devices[oldest]
+        self._store(stored)
+        self.listed.emit()
 
     def remembered(self, path: str) -> Interpreter | None:
         """Return the Python that a file was run in last; None for Gradscribe's own."""
@@ -124,6 +174,7 @@ class PythonChoice(QObject):
     def close(self) -> None:
         """End a running installation, and wait for the thread that asks a Python."""
         self._worker.close()
+        self._query.close()
         if self._install is not None:
             self._install.close()
 
@@ -152,6 +203,21 @@ class PythonChoice(QObject):
         else:
             self.choose(path)
 
+    def _compare_torch(self) -> None:
+        """Write a line if a recorded run is shown that was made by another torch."""
+        doc, result = self._session.doc, self._session.result
+        recorded = doc.shows_file
+        torch = doc.interpreter.torch if doc.interpreter is not None else result.torch
+        compared = (recorded, torch)
+        if recorded is None or not recorded.torch or not torch or compared == self._compared:
+            return
+        self._compared = compared
+        if recorded.torch != torch:
+            self.printed.emit(
+                f"Recorded with torch {recorded.torch}; this Python has torch {torch}: "
+                "run again, it may give other numbers\n"
+            )
+
     # The stored choices
 
     def _remember(self) -> None:
@@ -174,6 +240,23 @@ class PythonChoice(QObject):
 
     def _store(self, stored: _Remembered) -> None:
         self._settings.put(KEY, msgspec.json.encode(stored).decode())
+
+
+def device_words(names: tuple[str, ...] | None) -> str:
+    """Return ``cpu``, ``cpu and 2 × NVIDIA H100``; for None that torch cannot be imported."""
+    if names is None:
+        return "torch does not start"
+    counted = (f"{count} × {name}" if count > 1 else name for name, count in Counter(names).items())
+    return " and ".join(("cpu", *counted))
+
+
+def _stamp(python: FoundPython) -> str:
+    """Return a text that changes with a Python's executable and its torch."""
+    try:
+        link, file = os.lstat(python.path), os.stat(python.path)
+    except OSError:
+        return ""
+    return f"{link.st_mtime_ns} {file.st_mtime_ns} {python.torch}"
 
 
 def _ask(name: str) -> Interpreter:

@@ -1,5 +1,6 @@
 """The lesson dock: the lesson's pane, the tables it opens, and the list of lessons."""
 
+import re
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QObject
@@ -18,6 +19,8 @@ from gradscribe.app.ui.layout import Columns, Panel
 from gradscribe.playback.lessons.lesson import Lesson
 from gradscribe.widgets.lessons.pane import LessonPane
 from gradscribe.widgets.transport.transport import Transport
+
+_LOOP = re.compile(r"^\s*(?:for|while)\b", re.MULTILINE)
 
 
 class LessonDock(QObject):
@@ -73,12 +76,19 @@ class LessonDock(QObject):
 
     def _show(self) -> None:
         # In a narrow window each step begins with the graph visible.
-        self._columns.show_aside(self.learning.lesson is not None)
-        # Keep Back and Next at the same place for every step's program.
-        self._transport.reserve_strip(self.learning.lesson is not None)
+        lesson = self.learning.lesson
+        self._columns.show_aside(lesson is not None)
+        # Keep Back and Next at the same place for every step's program. Without a loop in any of
+        # them the height is the program's: it is scarce in a low window.
+        self._transport.reserve_strip(lesson is not None and _has_loop(lesson))
 
     def _show_table(self, name: str) -> None:
         if name in self._tables:
             tabs, page = self._tables[name]
             tabs.setCurrentWidget(page)
             self._columns.show_right(self._columns.right.isAncestorOf(page))
+
+
+def _has_loop(lesson: Lesson) -> bool:
+    """Return whether a program of the lesson may have steps, and so a step strip."""
+    return any(_LOOP.search(step.program) for step in lesson.steps)

@@ -90,6 +90,7 @@ class Link(QObject):
         self._wants_spare = spare
         self._opens = False
         self._interpreter: Interpreter | None = None
+        self._is_line_lost = False
         self._lost_spares = 0
         self._replaced = False
         self._ready = False
@@ -105,7 +106,7 @@ class Link(QObject):
         """Start an engine unless there is one."""
         if self._engine is not None:
             return
-        self._ready = False
+        self._ready = self._is_line_lost = False
         # Do not wait for an unready spare: it starts at low priority and may take minutes.
         if self._spare is not None and self._spare.is_ready:
             engine, self._spare = self._spare, None
@@ -262,7 +263,7 @@ class Link(QObject):
             return
         runs = HAND_RUNS if isinstance(request, messages.HandCheck) else CHECK_RUNS
         self._running = PendingRequest(request, TIMEOUT_S * runs)
-        self._start_limit(self._running, self._running.timeout + launch.GRACE_S)
+        self._start_limit(self._running, self._running.timeout + launch.grace(self._interpreter))
         self._send(request)
 
     def model_file(self, request: messages.ModelRequest) -> None:
@@ -272,7 +273,7 @@ class Link(QObject):
             self.received.emit(failed_model_file(request, why))
             return
         self._running = PendingRequest(request, MODEL_FILE_S)
-        self._start_limit(self._running, MODEL_FILE_S + launch.GRACE_S)
+        self._start_limit(self._running, MODEL_FILE_S + launch.grace(self._interpreter))
         self._send(request)
 
     def probe(self, source: str, policy: bool = False) -> int:
@@ -288,7 +289,7 @@ class Link(QObject):
         lines = source.encode("utf-8", "replace").decode()
         request = messages.Probe(self._last_id, lines, policy)
         self._running = PendingRequest(request, PROBE_S)
-        self._limit.start(round((PROBE_S + launch.GRACE_S) * 1000))
+        self._limit.start(round((PROBE_S + launch.grace(self._interpreter)) * 1000))
         self._send(request)
         return self._last_id
 
@@ -332,6 +333,8 @@ class Link(QObject):
                     self._hand_over(self._next)
                 self.ready.emit(message)
                 return
+            case messages.LineState():
+                self._note_line(message)
             case messages.Started(run_id):
                 self._begin(run_id)
             case CurrentLine(run_id):
@@ -364,11 +367,23 @@ class Link(QObject):
         self.received.emit(message)
         self._announce()
 
+    def _note_line(self, line: messages.LineState) -> None:
+        """Let no time count for a request while there is no line to its machine."""
+        self._is_line_lost = not line.is_up
+        job = self._running
+        if not line.is_up:
+            self._limit.stop()
+        elif job is not None and job.spent is not None:
+            job.spent.limit += line.seconds
+            self._limit.start(round(1000 * max(0.0, job.spent.left())))
+        elif self._next is not None:
+            self._limit.start(round(1000 * self._start_s()))
+
     def _begin(self, run_id: int) -> None:
         if self._next is None or self._next.request.run_id != run_id:
             return
         self._running, self._next = self._next, None
-        self._start_limit(self._running, self._running.timeout + launch.GRACE_S)
+        self._start_limit(self._running, self._running.timeout + launch.grace(self._interpreter))
 
     def _runs(self, run_id: int) -> bool:
         return self._running is not None and self._running.request.run_id == run_id
@@ -415,6 +430,8 @@ class Link(QObject):
     # The spare
 
     def _start_spare(self) -> None:
+        if self._interpreter is not None and self._interpreter.host:
+            return  # Its memory is that of a machine that others may use, too.
         if self._spare is None and launch.free_memory() >= launch.SPARE_BYTES:
             spare = self._spare = EngineProcess(
                 self, spare=True, is_open=self._opens, interpreter=self._interpreter
@@ -477,6 +494,8 @@ class Link(QObject):
 
     def _on_timeout(self) -> None:
         job, engine = self._running, self._engine
+        if self._is_line_lost and (job is None or not job.stopped):
+            return  # The limit begins again when the line is there.
         if job is not None and job.spent is not None and not (job.overdue or job.stopped):
             left = job.spent.left()
             if left > 0:

@@ -16,6 +16,8 @@ from gradscribe.widgets.base.single_shot import single_shot
 CLOSE_MS = 500
 """Time an engine gets to quit before it is killed."""
 KILL_MS = 2000
+FAR_END_MS = 4000
+"""Time that an engine on another machine gets to end, and to say so."""
 BOOT_S = 90.0
 """Seconds an engine may take to become ready; past that it is stuck: stopped from outside, or
 waiting for a disk that does not answer."""
@@ -42,11 +44,13 @@ class EngineProcess(QObject):
         is_open: bool = False,
         arguments: Sequence[str] | None = None,
         interpreter: Interpreter | None = None,
+        linger: float = launch.LINGER_S,
     ) -> None:
         """Prepare an engine.
 
         ``arguments`` of the interpreter: those of another process that speaks the protocol;
-        ``interpreter``: another Python than this process's.
+        ``interpreter``: another Python than this process's;
+        ``linger``: seconds for which one on another machine stays without a line.
         """
         super().__init__(parent)
         self.is_open = is_open
@@ -68,7 +72,7 @@ class EngineProcess(QObject):
         self._process = process = QProcess(self)
         process.setProgram(launch.python_executable(interpreter))
         words = [*([launch.SPARE] if spare else []), *([launch.OPEN] if is_open else [])]
-        process.setArguments([*(arguments or launch.engine_arguments()), *words])
+        process.setArguments([*launch.process_arguments(interpreter, linger, arguments), *words])
         self._refusal = ""
         """Reason why its Python cannot have the engine's source; empty if it has."""
         process.setProcessEnvironment(self._environment())
@@ -90,6 +94,11 @@ class EngineProcess(QObject):
         for name, text in variables.items():
             made.insert(name, text)
         return made
+
+    @property
+    def is_far(self) -> bool:
+        """True for an engine on another machine."""
+        return self.interpreter is not None and bool(self.interpreter.host)
 
     @property
     def is_ready(self) -> bool:
@@ -161,7 +170,7 @@ class EngineProcess(QObject):
                 for frame in protocol_frames.encode_frames(messages.Quit()):
                     process.write(frame)
                 process.closeWriteChannel()
-                process.waitForFinished(CLOSE_MS)
+                process.waitForFinished(FAR_END_MS if self.is_far else CLOSE_MS)
             if process.state() != QProcess.ProcessState.NotRunning:
                 self._kill()
                 process.waitForFinished(KILL_MS)
@@ -169,6 +178,9 @@ class EngineProcess(QObject):
         self.deleteLater()
 
     def _kill(self) -> None:
+        if launch.end(self._pid, self.interpreter):
+            QTimer.singleShot(FAR_END_MS, self._process, self._process.kill)
+            return
         launch.kill(self._pid)
         self._process.kill()
 
@@ -234,7 +246,9 @@ class EngineProcess(QObject):
         self._backlog += bytes(self._process.readAllStandardOutput().data())
         self._take(math.inf)
         self._read_errors()
-        self._end(launch.exit_reason(code, status == QProcess.ExitStatus.CrashExit, self.errors))
+        refusal = launch.refusal(code, self.interpreter, self.errors)
+        crashed = status == QProcess.ExitStatus.CrashExit
+        self._end(refusal or launch.exit_reason(code, crashed, self.errors))
 
     def _fail(self, error: QProcess.ProcessError) -> None:
         if error == QProcess.ProcessError.FailedToStart:

@@ -11,13 +11,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
 from msgspec import Struct
 
-OLDEST_PYTHON = (3, 11)
+OLDEST_PYTHON = (3, 10)
 OLDEST_TORCH = (2, 6)
 NEEDED = ("torch", "numpy", "msgspec")
 TIMEOUT_S = 30.0
@@ -31,7 +31,9 @@ for name in %r:
         found[name] = metadata.version(name)
     except metadata.PackageNotFoundError:
         pass
-print(json.dumps([sys.version_info[:3], sys.executable, found]))
+places = [place for place in sys.path[1:] if "-packages" in place or not place.startswith(
+    (sys.prefix, sys.base_prefix))]
+print(json.dumps([sys.version_info[:3], sys.executable, found, places]))
 """
 
 
@@ -51,6 +53,22 @@ class Interpreter(Struct, frozen=True):
     """Its executable, as the user names it: an environment's Python is a link to another."""
     version: str
     torch: str
+    packages: tuple[str, ...] = ()
+    """The folders of its packages."""
+    host: str = ""
+    """The machine it is on, as the address ``ssh://user@host:port``; empty for this one."""
+
+    @property
+    def release(self) -> tuple[int, ...]:
+        """The numbers of the version of Python."""
+        return _release(self.version)
+
+    @property
+    def url(self) -> str:
+        """Its whole address: a path on this machine, else ``ssh://user@host/path``."""
+        if not self.host:
+            return self.path
+        return f"{self.host}{'' if self.path.startswith('/') else '/'}{self.path}"
 
 
 def ask_interpreter(name: str) -> Interpreter:
@@ -65,7 +83,30 @@ def ask_interpreter(name: str) -> Interpreter:
         raise UnusablePython(f"There is no Python at {name}")
     # Absolute, but with its links: an environment is found by the place of the link.
     path = os.path.abspath(path)
-    version, found = _answer(path)
+    version, found, packages = _answer(path)
+    torch = checked_torch(name, version, found, path, lambda words: install_command(path, words))
+    return Interpreter(path, ".".join(map(str, version)), torch, packages)
+
+
+def checked_torch(
+    name: str,
+    version: tuple[int, ...],
+    found: dict[str, str],
+    path: str,
+    command: Callable[[list[str]], str],
+) -> str:
+    """Return the version of torch of a Python that can run the engine.
+
+    Args:
+        name: the Python as the user names it.
+        version: its version.
+        found: the packages it has, with their versions.
+        path: where packages are installed for it.
+        command: returns the command that does that.
+
+    Raises:
+        UnusablePython: it is too old, or lacks a package.
+    """
     if version < OLDEST_PYTHON:
         words, oldest = (".".join(map(str, part)) for part in (version, OLDEST_PYTHON))
         raise UnusablePython(
@@ -74,20 +115,17 @@ def ask_interpreter(name: str) -> Interpreter:
     missing = [package for package in NEEDED if package not in found]
     if missing:
         raise UnusablePython(
-            f"{name} has no {' and no '.join(missing)}: {install_command(path, missing)}",
-            path,
-            tuple(missing),
+            f"{name} has no {' and no '.join(missing)}: {command(missing)}", path, tuple(missing)
         )
     if _release(found["torch"]) < OLDEST_TORCH:
         oldest = ".".join(map(str, OLDEST_TORCH))
         newer = f"torch>={oldest}"
         raise UnusablePython(
-            f"{name} has torch {found['torch']}, {oldest} or newer is needed: "
-            f"{install_command(path, [newer])}",
+            f"{name} has torch {found['torch']}, {oldest} or newer is needed: {command([newer])}",
             path,
             (newer,),
         )
-    return Interpreter(path, ".".join(map(str, version)), found["torch"])
+    return found["torch"]
 
 
 def install_command(path: str, packages: list[str]) -> str:
@@ -97,8 +135,12 @@ def install_command(path: str, packages: list[str]) -> str:
     return f"{python} -m pip install {' '.join(names)}"
 
 
-def _answer(path: str) -> tuple[tuple[int, ...], dict[str, str]]:
-    """Return the version of a Python and those of the packages it has. Raises `UnusablePython`."""
+def _answer(path: str) -> tuple[tuple[int, ...], dict[str, str], tuple[str, ...]]:
+    """Return the version of a Python, those of the packages it has, and the packages' folders.
+
+    Raises:
+        UnusablePython: it is no Python, or does not answer.
+    """
     try:
         done = subprocess.run(
             [path, "-c", _ASK % (NEEDED,)],
@@ -109,8 +151,9 @@ def _answer(path: str) -> tuple[tuple[int, ...], dict[str, str]]:
             # Not in the user's folder, whose files would be imported.
             cwd=os.path.dirname(path),
         )
-        version, _, found = json.loads(done.stdout)
-        return tuple(map(int, version)), {str(name): str(text) for name, text in found.items()}
+        version, _, found, *more = json.loads(done.stdout)
+        versions = {str(name): str(text) for name, text in found.items()}
+        return tuple(map(int, version)), versions, tuple(map(str, more[0] if more else ()))
     except OSError as error:
         raise UnusablePython(f"{path} cannot be started: {error.strerror or error}") from error
     except subprocess.TimeoutExpired as error:
@@ -135,9 +178,7 @@ def lent_source() -> Path:
     Raises:
         UnusablePython: the cache cannot be written.
     """
-    engine = Path(__file__).parents[2] / "engine"
-    files = {path: source.read_bytes() for path, source in _sources(engine)}
-    files["__init__.py"] = b"# The engine alone, for programs in another Python.\n"
+    files = engine_files()
     content = hashlib.sha256()
     for path, data in sorted(files.items()):
         content.update(f"{path}\0{len(data)}\0".encode() + data)
@@ -146,6 +187,15 @@ def lent_source() -> Path:
     except OSError as error:
         why = error.strerror or error
         raise UnusablePython(f"The engine cannot be copied for another Python: {why}") from error
+
+
+@cache
+def engine_files() -> dict[str, bytes]:
+    """Return the package ``gradscribe`` with the engine alone: files by their paths in it."""
+    engine = Path(__file__).parents[2] / "engine"
+    files = {path: source.read_bytes() for path, source in _sources(engine)}
+    files["__init__.py"] = b"# The engine alone, for programs in another Python.\n"
+    return files
 
 
 def _sources(engine: Path) -> Iterator[tuple[str, Path]]:

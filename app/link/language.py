@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gradscribe.app.link import launch
 from gradscribe.app.link.engine_process import EngineProcess
+from gradscribe.app.link.interpreters import Interpreter, UnusablePython
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.language import LanguageReply, LanguageRequest
 from gradscribe.engine.protocol.processor_waits import SpentTime
@@ -33,6 +34,7 @@ class LanguageLink(QObject):
         super().__init__(parent)
         self._process: EngineProcess | None = None
         self._folder = ""
+        self._interpreter: Interpreter | None = None
         self._wanted = False
         self._starts: deque[float] = deque()
         self._open: set[int] = set()
@@ -56,10 +58,15 @@ class LanguageLink(QObject):
         if self._process is None and not self._again.isActive():
             self._start()
 
-    def set_folder(self, folder: str) -> None:
-        """Set the folder whose modules programs import; a running process is replaced."""
-        if folder != self._folder:
-            self._folder = folder
+    def set_place(self, folder: str, interpreter: Interpreter | None = None) -> None:
+        """Set the folder whose modules programs import, and the Python whose packages.
+
+        A running process is replaced.
+        """
+        if interpreter is not None and interpreter.host:
+            interpreter = None  # Its files are on another machine; names of torch are known here.
+        if (folder, interpreter) != (self._folder, self._interpreter):
+            self._folder, self._interpreter = folder, interpreter
             if self._process is not None:
                 self._drop()
                 self._start()
@@ -85,12 +92,19 @@ class LanguageLink(QObject):
         if not self._wanted or launch.free_memory() < launch.SPARE_BYTES:
             return
         self._starts.append(time.monotonic())
-        process = EngineProcess(self, arguments=launch.language_arguments(self._folder))
+        process = EngineProcess(self, arguments=self._arguments())
         process.received.connect(self._take)
         process.ended.connect(self._on_lost)
         process.start()
         process.await_ready()
         self._process = process
+
+    def _arguments(self) -> list[str]:
+        try:
+            return launch.language_arguments(self._folder, self._interpreter)
+        except UnusablePython:
+            # The run says why; the names of this process's packages are better than none.
+            return launch.language_arguments(self._folder)
 
     def _take(self, message: object) -> None:
         if isinstance(message, messages.Ready):

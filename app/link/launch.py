@@ -5,7 +5,10 @@ import os
 import re
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+
+import msgspec
 
 from gradscribe.app.link.interpreters import Interpreter, lent_source
 from gradscribe.engine.protocol.position import CurrentLine
@@ -34,6 +37,14 @@ VARIABLE_PREFIXES = (
 """Prefixes of environment variables passed to an engine; others may hold passwords."""
 _PASSWORDS = re.compile("KEY|TOKEN|SECRET|PASS|AUTH|CRED", re.IGNORECASE)
 """Parts of variable names that suggest a password, excluded from those families."""
+LINGER_S = 1800.0
+"""Seconds for which an engine on another machine stays without a line."""
+TRAINING_LINGER_S = 3 * 86400.0
+"""The same for one that trains."""
+FAR_GRACE_S = 30.0
+"""`GRACE_S` on another machine, whose waits for a processor this one cannot count."""
+REFUSED = 3
+"""Exit code of the process that reached no engine on another machine."""
 SPARE_BYTES = 1 << 30
 """Free memory required before a spare engine is started."""
 PRINTED_LIMIT = 4_000_000
@@ -57,6 +68,11 @@ _FROM_OUTSIDE = (
 )
 """Prefixes of `exit_reason` for an engine that was killed from outside rather than crashed."""
 _ALONE = re.compile(r"^(Thread|Current thread|Extension modules|Python runtime state|<no )")
+_WITHOUT_FOLDER = (
+    "import sys; del sys.path[0]; import runpy; "
+    "runpy.run_module({!r}, run_name='__main__', alter_sys=True)"
+)
+"""Program that runs a module as ``-P -m`` does: the first entry is the user's folder."""
 
 
 def engine_arguments() -> list[str]:
@@ -64,9 +80,43 @@ def engine_arguments() -> list[str]:
     return ["-P", "-u", "-m", "gradscribe.engine"]
 
 
-def language_arguments(folder: str) -> list[str]:
-    """Return the interpreter's arguments for the language process of programs in ``folder``."""
-    return ["-P", "-u", "-m", "gradscribe.engine.language", *([folder] if folder else [])]
+def process_arguments(
+    interpreter: Interpreter | None, linger: float = LINGER_S, own: Sequence[str] | None = None
+) -> list[str]:
+    """Return the arguments of `python_executable` for an engine, or for another process, ``own``.
+
+    On another machine they are those of a process that carries the streams of an engine there,
+    which stays without a line for ``linger`` seconds.
+    """
+    if interpreter is None or not interpreter.host:
+        return arguments_for(interpreter, own or engine_arguments())
+    relay = "gradscribe.app.link.remote.relay"
+    return ["-P", "-u", "-m", relay, interpreter.url, "--linger", f"{linger:g}"]
+
+
+def language_arguments(folder: str, interpreter: Interpreter | None = None) -> list[str]:
+    """Return the arguments for the language process of programs in ``folder``.
+
+    It runs in this process's Python, which has the parser, and reads the packages and lists the
+    torch of ``interpreter``. Raises `UnusablePython` like `environment`.
+    """
+    words = [folder] if folder or interpreter is not None else []
+    if interpreter is not None:
+        catalogue = ["-P", "-m", "gradscribe.engine.language.catalogue"]
+        command = [interpreter.path, *arguments_for(interpreter, catalogue)]
+        packages = (str(lent_source()), command, interpreter.packages)
+        words.append(msgspec.json.encode(packages).decode())
+    return ["-P", "-u", "-m", "gradscribe.engine.language", *words]
+
+
+def arguments_for(interpreter: Interpreter | None, arguments: Sequence[str]) -> list[str]:
+    """Return arguments as the interpreter knows them: Python 3.10 lacks ``-P``."""
+    if interpreter is None or interpreter.release >= (3, 11) or "-P" not in arguments:
+        return list(arguments)
+    module = arguments.index("-m") + 1
+    options = [word for word in arguments[: module - 1] if word != "-P"]
+    program = _WITHOUT_FOLDER.format(arguments[module])
+    return [*options, "-c", program, *arguments[module + 1 :]]
 
 
 def free_memory() -> int:
@@ -101,11 +151,23 @@ def environment(is_open: bool = False, interpreter: Interpreter | None = None) -
         for name, text in os.environ.items()
         if is_open or (_is_passed_on(name.upper()) and not _PASSWORDS.search(name))
     }
+    if interpreter is not None and interpreter.host:
+        return dict(os.environ)  # That of ssh; the far side chooses the engine's.
     if interpreter is not None:
         path = (str(lent_source()), passed.get("PYTHONPATH", ""))
         passed["PYTHONPATH"] = os.pathsep.join(filter(None, path))
         passed.pop("PYTHONHOME", None)
     return passed
+
+
+def far_start() -> dict[str, object]:
+    """Return how an engine on another machine is started, and what it gets of the environment."""
+    return {
+        "program": _WITHOUT_FOLDER.format("gradscribe.engine"),
+        "variables": PASSED_VARIABLES,
+        "prefixes": VARIABLE_PREFIXES,
+        "passwords": _PASSWORDS.pattern,
+    }
 
 
 def _is_passed_on(name: str) -> bool:
@@ -114,7 +176,12 @@ def _is_passed_on(name: str) -> bool:
 
 def python_executable(interpreter: Interpreter | None = None) -> str:
     """Return the interpreter that runs the engine: that of this process unless another is given."""
-    return sys.executable if interpreter is None else interpreter.path
+    return sys.executable if interpreter is None or interpreter.host else interpreter.path
+
+
+def grace(interpreter: Interpreter | None) -> float:
+    """Return the seconds between the time limit and the kill of a program."""
+    return FAR_GRACE_S if interpreter is not None and interpreter.host else GRACE_S
 
 
 def exit_reason(code: int, crashed: bool, errors: str) -> str:
@@ -139,6 +206,13 @@ def exit_reason(code: int, crashed: bool, errors: str) -> str:
             return f"signal {code}"
     line = last_line(errors)
     return f"exit code {code}" + (f": {line}" if line and code else "")
+
+
+def refusal(code: int, interpreter: Interpreter | None, errors: str) -> str:
+    """Return why there is no engine on another machine; empty if there was one, or is no other."""
+    if interpreter is None or not interpreter.host or code != REFUSED:
+        return ""
+    return last_line(errors)
 
 
 def last_line(errors: str) -> str:
@@ -229,6 +303,16 @@ def kill(pid: int) -> None:
     if pid > 0 and hasattr(os, "killpg"):
         with contextlib.suppress(OSError):
             os.killpg(pid, signal.SIGKILL)
+
+
+def end(pid: int, interpreter: Interpreter | None) -> bool:
+    """Ask for the end of an engine on another machine; return whether it is on its way."""
+    if pid <= 0 or interpreter is None or not interpreter.host or os.name != "posix":
+        return False
+    with contextlib.suppress(OSError):
+        os.kill(pid, signal.SIGTERM)
+        return True
+    return False
 
 
 def abort(pid: int) -> bool:

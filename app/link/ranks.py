@@ -105,6 +105,10 @@ class RankRun:
         with contextlib.suppress(OSError):
             self._process.send_signal(signal.SIGTERM)
 
+    def kill(self) -> None:
+        """End all ranks at once; what they have recorded is lost. Callable from any thread."""
+        launch.kill(self._process.pid)
+
     def _await(self, seconds: float) -> None:
         try:
             self._process.wait(seconds)

@@ -59,6 +59,15 @@ def scroll_area(inside: QWidget) -> QScrollArea:
     return area
 
 
+def stacked(above: QWidget, below: QWidget) -> QWidget:
+    """Return a widget with a bar above what fills the rest."""
+    both = QWidget()
+    rows = vbox(both, spacing=4)
+    rows.addWidget(above)
+    rows.addWidget(below, 1)
+    return both
+
+
 def separator() -> QFrame:
     """Return a horizontal separator line."""
     line = QFrame()

@@ -97,24 +97,30 @@ class Theming(QObject):
 
     def _follow(self, key: str) -> None:
         if key in ("theme", "text", "presenting"):
-            self._begin()
+            # Presenting shows and hides panels: the visible ones are known once it has.
+            self._begin(waits=key == "presenting")
             self._steps.go_on()
 
-    def _begin(self) -> None:
-        """Start applying the current theme; restart if a change is in progress."""
-        self._steps.begin(self._dress(self.theme()))
+    def _begin(self, waits: bool = False) -> None:
+        """Start applying the current theme; restart if a change is in progress.
 
-    def _dress(self, theme: Theme) -> Iterator[bool | None]:
+        ``waits``: from the next turn of the event loop on.
+        """
+        self._steps.begin(self._dress(self.theme(), waits))
+
+    def _dress(self, theme: Theme, waits: bool) -> Iterator[bool | None]:
         try:
-            yield from self._dressed(theme)
+            yield from self._dressed(theme, waits)
         except Exception:
             self._resume_updates()
             raise
 
-    def _dressed(self, theme: Theme) -> Iterator[bool | None]:
+    def _dressed(self, theme: Theme, waits: bool) -> Iterator[bool | None]:
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         self._pause_updates(app)
+        if waits:
+            yield END_TURN
         app.setPalette(theme.palette())
         app.setFont(ui_font(TEXT_PX * self.scale()))
         sheet = theme.stylesheet(self.scale())

@@ -62,6 +62,12 @@ class Menus(QObject):
         sub.aboutToShow.connect(lambda: self._fill_choices(sub, one))
         self._actions[one.id] = sub.menuAction()
 
+    def refill(self, name: str) -> None:
+        """Fill the submenu with that id again if it is open."""
+        sub = self._actions[name].menu()
+        if isinstance(sub, QMenu) and sub.isVisible():
+            self._fill_choices(sub, next(one for one in self._commands if one.id == name))
+
     def _fill_choices(self, sub: QMenu, one: Command) -> None:
         for old in sub.actions():
             sub.removeAction(old)

@@ -35,6 +35,7 @@ from gradscribe.app.files.settings import Settings
 from gradscribe.app.lessons.dock import LessonDock
 from gradscribe.app.link.client import Link
 from gradscribe.app.presenting.presentation import Presentation, Remote
+from gradscribe.app.ranks.controller import RanksController
 from gradscribe.app.training.page.workspaces import Workspaces
 from gradscribe.app.training.session.link import TrainLink
 from gradscribe.app.training.session.state import TrainEngine
@@ -43,7 +44,7 @@ from gradscribe.app.ui.canvas.graph_overlay import GraphOverlay
 from gradscribe.app.ui.canvas.graph_search import GraphSearch, connect_overlay
 from gradscribe.app.ui.dialogs import Dialogs
 from gradscribe.app.ui.find_bar import FindBar
-from gradscribe.app.ui.layout import Columns, Panel, scroll_area, separator, tab_widget
+from gradscribe.app.ui.layout import Columns, Panel, scroll_area, separator, stacked, tab_widget
 from gradscribe.app.ui.loops.history_tab import HistoryTab
 from gradscribe.app.ui.loops.loop_curves import LoopCurves
 from gradscribe.app.ui.notifications import NotificationBar
@@ -164,6 +165,7 @@ class Window(QMainWindow):
         self.over = GraphOverlay(self.graph)
         self.notices = NotificationBar()
         self.export_queue = ExportQueue(self.over.film, self)
+        self.ranks = RanksController(self.session, self.notices, self.status.say, self)
 
     def _make_lesson_dock(self) -> LessonDock:
         return LessonDock(
@@ -199,6 +201,7 @@ class Window(QMainWindow):
         python = PythonChoice(self.session, self.settings, self.notices, self)
         python.said.connect(self.status.say)
         python.printed.connect(self.output_tab.append)
+        python.listed.connect(lambda: self.menus.refill("run.python"))
         return python
 
     def _make_typing(self) -> AssistanceController:
@@ -236,6 +239,7 @@ class Window(QMainWindow):
             find_bar=self.find_bar,
             comparison=self.comparison,
             changes=self.changes,
+            ranks=self.ranks,
             tensors=self.tensors,
             parameters=self.parameters,
             lessons=self.lesson_dock.learning,
@@ -288,7 +292,7 @@ class Window(QMainWindow):
         )
         self.columns = Columns(
             (Panel(program, "Program"), Panel(self.below, "Legend, output and findings")),
-            self.graph,
+            stacked(self.ranks.bar, self.graph),
             (Panel(self.inspector, "Inspector"), Panel(self.tables, "Tables")),
             self.lesson_dock.panel,
         )
@@ -366,6 +370,7 @@ class Window(QMainWindow):
         self.hand.said.connect(self.status.say)
         self.hand.pane.code_pressed.connect(self.backward_code.show)
         self.changes.history.changed.connect(self.menus.refresh)
+        self.ranks.changed.connect(self.menus.refresh)
         self.findings_controller.compared.connect(self.comparison.show)
         self.loop_curves.said.connect(self.status.say)
         self.loop_curves.found.connect(self.transport.strip.set_curves)
@@ -624,6 +629,7 @@ class Window(QMainWindow):
         self.loop_curves.close()
         self.history.close()
         self.changes.close()
+        self.ranks.close()
         self.findings_controller.close()
         self.typing.close()
         self.python.close()

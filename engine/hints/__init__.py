@@ -14,6 +14,7 @@ from gradscribe.engine.hints import (
     models,
     operands,
     python,
+    ranks,
     tensors,
 )
 from gradscribe.engine.hints.advice import HintContext, HintRow
@@ -22,6 +23,7 @@ from gradscribe.engine.protocol.tape import Place
 ROWS: tuple[HintRow, ...] = (
     *classes.ROWS,
     *loops.ROWS,
+    *ranks.ROWS,
     *python.ROWS,
     *autograd.ROWS,
     *models.ROWS,

@@ -1,7 +1,7 @@
 """Answers about names in a program, found by jedi without running anything."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import jedi
@@ -82,12 +82,15 @@ class _Place(Protocol):
 
 
 class ProgramAnalysis:
-    """Answers requests about programs of one folder; empty for programs that are not in a file."""
+    """Answers requests about programs of one folder; empty for programs that are not in a file.
 
-    def __init__(self, folder: str = "") -> None:
+    ``packages``: folders of packages that are read instead of those of this Python.
+    """
+
+    def __init__(self, folder: str = "", packages: Sequence[str] = ()) -> None:
         static_only.restrict()
         self._environment = InterpreterEnvironment()
-        self._project = static_only.project(folder)
+        self._project = static_only.project(folder, packages)
         self._latest: dict[str, jedi.api.classes.Completion] = {}
         self.catalogue: dict[str, dict[str, KnownName]] = {}
         """torch's names, if they are known: path of the owner -> name -> what is known."""

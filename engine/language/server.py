@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -36,18 +37,33 @@ from gradscribe.engine.sandbox.confine import box, limits
 
 MEMORY = 2 << 30
 """Bytes that this process may use; an analysis that needs more fails."""
+
+
+class OtherPython(NamedTuple):
+    """The Python that programs run in, where it is not this process's."""
+
+    source: str
+    """Folder of the package ``gradscribe`` for it."""
+    catalogue: tuple[str, ...]
+    """Command that writes the names of its torch."""
+    packages: tuple[str, ...]
+    """Folders of its packages."""
+
+
 CATALOGUE = [sys.executable, "-P", "-m", "gradscribe.engine.language.catalogue"]
 
 
 class LanguageServer:
     """Reads requests from one descriptor and answers on another."""
 
-    def __init__(self, incoming: int, outgoing: int, folder: str = "") -> None:
+    def __init__(
+        self, incoming: int, outgoing: int, folder: str = "", packages: Sequence[str] = ()
+    ) -> None:
         self._incoming = incoming
         self.send = MessageWriter(outgoing).send
         self._changed = threading.Condition()
         self._waiting: dict[type, LanguageRequest] = {}
-        self._analysis = ProgramAnalysis(folder)
+        self._analysis = ProgramAnalysis(folder, packages)
 
     def read(self) -> None:
         """Receive requests until the window closes the pipe, which ends the process."""
@@ -140,9 +156,11 @@ def _advance(warming: Iterator[None]) -> Iterator[None] | None:
 def main(words: Sequence[str] = ()) -> None:
     """Run the process until its standard input closes.
 
-    ``words``: the folder of the programs, whose modules may be read, if they have one.
+    ``words``: the folder of the programs, whose modules may be read, if they have one; then
+    `OtherPython` as JSON if they run in another.
     """
     folder = words[0] if words else ""
+    other = msgspec.json.decode(words[1], type=OtherPython) if len(words) > 1 else None
     system.die_with_parent()
     system.start_session()
     incoming, outgoing = system.claim_pipes()
@@ -153,13 +171,20 @@ def main(words: Sequence[str] = ()) -> None:
     system.yield_to_window(system.BEHIND_WINDOW)
     threads = limits.threads_in_use() if sys.platform != "win32" else 0
     # Before the confinement, which forbids to start processes.
-    maker = subprocess.Popen(CATALOGUE, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    command, variables = CATALOGUE, None
+    packages: tuple[str, ...] = ()
+    if other is not None:
+        command, packages = list(other.catalogue), other.packages
+        variables = {**os.environ, "PYTHONPATH": other.source}
+    maker = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=variables
+    )
     system.cap_memory()
     _cap_data()
-    box.confine(folder, threads=threads)
+    box.confine(folder, packages, threads=threads)
     # Code deeper than jedi's own recursion limits ends in RecursionError, which is caught.
     sys.setrecursionlimit(3000)
-    server = LanguageServer(incoming, outgoing, folder)
+    server = LanguageServer(incoming, outgoing, folder, packages)
     server.send(messages.Ready("", platform.python_version(), (), os.getpid()))
     threading.Thread(target=server.read, name="reader", daemon=True).start()
     threading.Thread(

@@ -6,6 +6,7 @@ text names in ``sys.path``. And parso, its parser, unpickles what it finds in a 
 
 import importlib
 import sys
+from collections.abc import Sequence
 
 import jedi
 import parso.cache
@@ -25,12 +26,15 @@ def restrict() -> None:
     parso.cache._remove_cache_and_update_lock = _nothing
 
 
-def project(folder: str) -> jedi.Project:
-    """Return the project of programs in ``folder``, whose modules are read; empty for none."""
-    paths = [path for path in sys.path if path]
+def project(folder: str, packages: Sequence[str] = ()) -> jedi.Project:
+    """Return the project of programs in ``folder``, whose modules are read; empty for none.
+
+    ``packages``: the folders of the packages of another Python, read instead of this one's.
+    """
+    paths = [path for path in sys.path if path and not (packages and "-packages" in path)]
     return jedi.Project(
         folder or sys.prefix,
-        sys_path=[*([folder] if folder else []), *paths],
+        sys_path=[*([folder] if folder else []), *packages, *paths],
         smart_sys_path=False,
         load_unsafe_extensions=False,
     )

@@ -159,7 +159,8 @@ def read_state(data: bytes, kind: str) -> State:
         except safetensors.FormatError as error:
             raise ModelFileError(str(error)) from error
     try:
-        with warnings.catch_warnings(action="ignore"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             found = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         raise ModelFileError(

@@ -175,6 +175,19 @@ class Ready(Struct, frozen=True, tag=True):
     """The hardware of the devices."""
 
 
+class LineState(Struct, frozen=True, tag=True):
+    """The line to an engine on another machine is lost, or there again after some ``seconds``.
+
+    It is made on the window's side, never by an engine; nothing was lost with the line.
+    """
+
+    is_up: bool
+    host: str
+    why: str = ""
+    """Reason why it is lost; empty once it is back."""
+    seconds: float = 0.0
+
+
 class Started(Struct, frozen=True, tag=True):
     """A run has begun."""
 
@@ -505,4 +518,4 @@ Request = RunRequest | Quit | TrainRequest | LanguageRequest
 RunNotice = Started | CurrentLine | Printed | Computed | Importing | Ended
 """Messages about a run that precede its tape."""
 RunReply = RunNotice | Recorded | Peeked | Region | Compared | Probed | ModelFile
-Reply = Ready | RunReply | TrainReply | LanguageReply
+Reply = Ready | LineState | RunReply | TrainReply | LanguageReply

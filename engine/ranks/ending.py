@@ -43,6 +43,19 @@ def leave(write: Callable[[Status], None], status: Status) -> None:
         os._exit(TERMINATED)
 
 
+_WAITING = ("init_process_group", "new_group", "destroy_process_group")
+
+
+def waiting_call() -> str:
+    """Return the function of torch.distributed that the main thread is in, if it may wait there."""
+    frame = sys._current_frames().get(threading.main_thread().ident or 0)
+    names = []
+    while frame is not None:
+        names.append(frame.f_code.co_name)
+        frame = frame.f_back
+    return next((name for name in _WAITING if name in names), "")
+
+
 def error_events(line: int) -> tuple[Event, ...]:
     """Return the event that ends the tape of a script that was ended at ``line``."""
     return (Event("error", 0, line),)

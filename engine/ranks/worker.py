@@ -111,6 +111,8 @@ class RankProgram:
         waits = [row for row in recorder.log.collectives if not row.is_done]
         at = f" on line {line}" if line else ""
         doing = f"waited in {waits[-1].kind}{at}" if waits else f"was{at or ' at its end'}"
+        if not waits and (call := ending.waiting_call()):
+            doing = f"waited in {call}{at}"
         if status == "timeout":
             text = f"Rank {self.rank} {doing} when the {self.request.timeout:g} s were over"
             hint = "The other ranks never reached it." if waits else ""

@@ -5,10 +5,8 @@ in `log`; at the end `freeze` turns the log into a tape. The recorder computes n
 did not compute, and keeps no reference that would delay the release of the program's memory.
 """
 
-import functools
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Self
 
 import torch
 from torch import autograd
@@ -101,7 +99,7 @@ class Recorder:
         self._engine: EngineEntry = autograd.graph._engine_run_backward
         self._apply: object = None
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Recorder":
         self._replace()
         self.dynamo.start()
         self.hooks.start()
@@ -219,14 +217,14 @@ class Recorder:
 
     def _patch_apply(self) -> None:
         """Wrap ``Function.apply``, which bypasses function modes."""
-        self._apply = autograd.Function.__dict__["apply"]
-        original = autograd.Function.__dict__["apply"].__func__
+        # A class method, since torch 2.14 one that is written in C.
+        self._apply = original = autograd.Function.__dict__["apply"]
 
         def apply(cls: type[autograd.Function], *args: object, **kwargs: object) -> object:
             thread = self.threads.current()
             if thread is None or thread.is_inside_torch_function():
-                return original(cls, *args, **kwargs)
-            bound = functools.partial(original, cls)
+                return original.__get__(None, cls)(*args, **kwargs)
+            bound = original.__get__(None, cls)
             return self.ops.record_opaque_call(thread, type_name(cls), bound, args, kwargs)
 
         autograd.Function.apply = classmethod(apply)  # type: ignore[assignment,method-assign,arg-type]

@@ -12,6 +12,7 @@ from types import CodeType, FrameType
 import torch
 
 from gradscribe.engine.protocol.tape import Place
+from gradscribe.engine.record import code_positions
 from gradscribe.engine.record.log import CodeLocation
 from gradscribe.engine.record.thread_state import ThreadState
 from gradscribe.engine.sandbox.builtins import use_original_builtins
@@ -108,7 +109,7 @@ class Source:
         """By ``id()`` of the code: hashing a code object would hash all its constants."""
         self._codes: list[CodeType] = []
         """Those code objects, referenced so that no other can get the same ``id()``."""
-        self._positions: dict[int, list[tuple[int | None, ...]]] = {}
+        self._positions: dict[int, list[code_positions.Position]] = {}
         self._spans: dict[tuple[int, int], Span | None] = {}
         self._places: dict[Span, Place] = {}
 
@@ -184,7 +185,7 @@ class Source:
     def _span(self, code: CodeType, index: int) -> Span | None:
         positions = self._positions.get(id(code))
         if positions is None:
-            positions = self._positions[id(code)] = list(code.co_positions())
+            positions = self._positions[id(code)] = code_positions.positions(code)
             self._codes.append(code)
         if not 0 <= index < len(positions):
             return None
@@ -192,8 +193,10 @@ class Source:
         # Code can be made by ``compile``, with lines that are not in the text.
         if line is None or not 0 < line <= len(self.lines):
             return None
-        end_line = line if end_line is None else max(line, min(end_line, len(self.lines)))
-        return line, column or 0, end_line, end_column or 0
+        if end_line is None or column is None or end_column is None:
+            text = self.lines[line - 1].rstrip()
+            return line, len(text.encode()) - len(text.lstrip().encode()), line, len(text.encode())
+        return line, column, max(line, min(end_line, len(self.lines))), end_column
 
     def place(self, span: Span | None) -> Place:
         """Return a span in characters instead of UTF-8 bytes; an empty place for None."""

@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType, ModuleType
-from typing import Self
 
 from gradscribe.engine.protocol.position import innermost_line, without_thread_switches
 
@@ -62,7 +61,7 @@ class NamesRestorer:
     stop_tracing: Callable[[], None]
     """To be called before the context ends: a trace function that raises would block its end."""
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "NamesRestorer":
         global _modules, _count
         if _count != len(sys.modules):
             # Without the program's own module, so that its objects can be freed when it ends.

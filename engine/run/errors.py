@@ -9,6 +9,7 @@ from gradscribe.engine.hints import fixes
 from gradscribe.engine.protocol.check_tape import MAX_LINES
 from gradscribe.engine.protocol.safe_text import type_name, without_surrogates
 from gradscribe.engine.protocol.tape import Place, Problem
+from gradscribe.engine.record import code_positions
 from gradscribe.engine.run.watchdog import Interrupted
 from gradscribe.engine.sandbox.policy.refusal import Refusal
 
@@ -149,12 +150,10 @@ def code_place(code: CodeType, instruction: int, lines: list[str]) -> Place:
 
     ``lines`` is the source; without columns in ``code`` the range is the whole line.
     """
-    position: tuple[int | None, ...] = (None, None, None, None)
-    for index, candidate in enumerate(code.co_positions()):
-        if index == instruction // 2:
-            position = candidate
-            break
-    line, end_line, column, end_column = position
+    found = code_positions.positions(code)
+    index = instruction // 2
+    unknown = (None, None, None, None)
+    line, end_line, column, end_column = found[index] if 0 <= index < len(found) else unknown
     if line is None:
         line = code.co_firstlineno
     # A code object may be constructed with line numbers that the text does not have.

@@ -4,7 +4,7 @@ import atexit
 import sys
 import traceback
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
@@ -21,7 +21,7 @@ class AtexitCallbacks:
         self._filename = filename
         self._calls: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = []
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "AtexitCallbacks":
         self._before = atexit.register, atexit.unregister
         atexit.register = self._register  # type: ignore[assignment]
         atexit.unregister = self._unregister

@@ -27,6 +27,7 @@ from torch.nn.modules import module
 from torch.optim import optimizer
 from torch.utils.data._utils.collate import default_collate_fn_map
 
+from gradscribe.engine.record.backward.saved_hooks import has_saved_hooks
 from gradscribe.engine.run import async_devices
 
 DEVICE_TYPES = ("cpu", "cuda")
@@ -52,7 +53,12 @@ _SWITCHES: tuple[tuple[Callable[[], object], Callable[[Any], object]], ...] = (
     ),
     (lambda: Distribution._validate_args, Distribution.set_default_validate_args),
     (sys.getswitchinterval, sys.setswitchinterval),
-    (sys.get_int_max_str_digits, sys.set_int_max_str_digits),
+    *(
+        # Python 3.10 has it since 3.10.7.
+        ((sys.get_int_max_str_digits, sys.set_int_max_str_digits),)
+        if hasattr(sys, "set_int_max_str_digits")
+        else ()
+    ),
     (threading.gettrace, threading.settrace),
     (threading.getprofile, threading.setprofile),
     (lambda: locale.setlocale(locale.LC_ALL), partial(locale.setlocale, locale.LC_ALL)),
@@ -119,7 +125,7 @@ class GlobalState:
         for _ in range(torch.autocast_increment_nesting()):
             torch.autocast_decrement_nesting()
         torch.clear_autocast_cache()
-        while _C._autograd._top_saved_tensors_default_hooks(True) is not None:
+        while has_saved_hooks():
             _C._autograd._pop_saved_tensors_default_hooks()
         while forward_ad._current_level >= 0:
             _exit_level()

@@ -26,6 +26,7 @@ from gradscribe.engine.doctor.number_cuts import number_cuts_safely
 from gradscribe.engine.plotting import capture as plots
 from gradscribe.engine.protocol.messages import Run
 from gradscribe.engine.protocol.tape import Event, Finding, Place, Problem, Status, Tape
+from gradscribe.engine.record import code_positions
 from gradscribe.engine.record.backward.backward_pass import PassReached
 from gradscribe.engine.record.backward.derivatives import formulas_for
 from gradscribe.engine.record.draft import draft
@@ -368,20 +369,26 @@ def _run_with_callbacks(code: CodeType, names: dict[str, object], exits: AtexitC
 def _compiled(request: Run, recorder: Recorder) -> CodeType:
     """Compile a program, with calls into the recorder in its loops if steps may be left out."""
     text, name = request.source, request.filename
+
+    def tree() -> ast.Module:
+        return program.parse_guarded(text, name) if request.policy else ast.parse(text, name)
+
     if request.policy:
         code = program.compile_guarded(text, name)
     else:
         code = compile(text, name, "exec", dont_inherit=True)
+    code_positions.remember_tree(code, tree)
     if not request.full_events:
         return code
     try:
         with warnings.catch_warnings():
             # Python has warned of the program's own text already.
             warnings.simplefilter("ignore")
-            tree = program.parse_guarded(text, name) if request.policy else ast.parse(text, name)
-            code, sites = compile_with_sites(tree, name, text)
+            marked = tree()
+            code, sites = compile_with_sites(marked, name, text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return code
+    code_positions.remember_tree(code, lambda: marked)
     recorder.loops.watch(sites)
     return code
 

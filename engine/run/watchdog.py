@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
-from typing import Literal, Self
+from typing import Literal
 
 from gradscribe.engine.protocol.processor_waits import SpentTime
 from gradscribe.engine.sandbox.builtins import use_original_builtins
@@ -139,7 +139,7 @@ class InterruptGuard:
         self._changed = threading.Condition()
         self._handler: _Handler = signal.SIG_IGN
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "InterruptGuard":
         global _active
         if threading.current_thread() is not threading.main_thread():
             raise RuntimeError("a program can only be guarded in the main thread")

@@ -122,7 +122,8 @@ class _Player:
         self.memory.setdefault(value.storage, []).append(card.key)
         if value.node is not None:
             self.targets[value.node, value.output_nr] = card.key
-        else:
+        elif card.op not in self.index.collectives:
+            # What goes into a collective keeps its own card: it is the number of one rank.
             self.targets[self.index.first_version(value.id), 0] = card.key
 
     def _torch_made(self) -> dict[str, list[str]]:

@@ -36,7 +36,9 @@ def is_detach(op: Op) -> bool:
 
 def card_mark(value: Value, inplace: bool, tags: dict[int, str]) -> str:
     """Return the mark of the card of ``value``: shared memory, version after an in-place op."""
-    return joined(tags.get(value.storage, ""), f"v{value.version}" if inplace else "")
+    return joined(
+        tags.get(value.storage, ""), f"v{value.version}" if inplace and value.version else ""
+    )
 
 
 def joined(*marks: str) -> str:

@@ -277,7 +277,7 @@ def order_text(look: CardLook | None) -> str:
 
 def _tag(card: Card, look: CardLook) -> str:
     """Return a card's mark, the current version of its memory if newer, and the passes added up."""
-    newer = f"now v{look.version}" if look.version is not None else ""
+    newer = f"now v{look.version}" if look.version else ""
     added = f"grad of {look.added} passes" if look.added > 1 else ""
     return " · ".join(filter(None, (card.mark, newer, added)))
 

@@ -1,28 +1,30 @@
 """One tape of all ranks: each rank in a box of its own, its collectives shared with the others.
 
 A collective that all ranks of its group came out of is one op: its inputs are those of all ranks,
-and so are its outputs. Between two of them the events of the ranks follow each other in the order
-of ranks. Ids, indices and positions are counted anew, in the order of the events.
+and so are its outputs. Between two of them the events of the ranks follow each other in turns,
+one pass of each after the other. Ids, indices and positions are counted anew, in the order of the
+events.
 """
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
+from gradscribe.engine.protocol.ranks.join import JoinedCollective, join
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import (
     Arg,
     Call,
     Change,
+    Collective,
     Event,
     Op,
     Problem,
     Status,
     Tape,
 )
-from gradscribe.playback.ranks.join import JoinedCollective, join
 
 TABLES = {
     "enter": "calls",
@@ -83,6 +85,7 @@ class _Merge:
         self._queues = [_ids_of(tape) for tape in tapes]
         self._at_id = [0] * len(tapes)
         self._at_op = [0] * len(tapes)
+        self._cuts = [_turns(tape) for tape in tapes]
 
     def tape(self) -> Tape:
         """Return the merged tape."""
@@ -90,11 +93,10 @@ class _Merge:
             # The first rows of the table are the boxes of the ranks.
             self._rows["calls"].append((rank, -1))
         for shared in self._shared():
-            for rank, place in shared.places.items():
-                self._advance(rank, place)
+            self._advance_all(shared.places)
             self._add_shared(shared)
+        self._advance_all({rank: len(tape.events) for rank, tape in enumerate(self._tapes)})
         for rank, tape in enumerate(self._tapes):
-            self._advance(rank, len(tape.events))
             self._take_ids(rank, None)
             self._take_ops(rank, len(tape.ops))
         self._take_rest()
@@ -135,6 +137,20 @@ class _Merge:
             or (event.kind == "leaf" and event.ref in wanted)
         ]
         return max(found, default=0)
+
+    def _advance_all(self, places: Mapping[int, int]) -> None:
+        """Take the events of ranks up to these places, in turns: forward, backward, step.
+
+        So a step of all ranks is one scene.
+        """
+        behind = sorted(rank for rank in places if len(self._positions[rank]) < places[rank])
+        while behind:
+            for rank in behind:
+                at, cuts = len(self._positions[rank]), self._cuts[rank]
+                later = bisect_right(cuts, at)
+                turn = cuts[later] if later < len(cuts) else places[rank]
+                self._advance(rank, min(turn, places[rank]))
+            behind = [rank for rank in behind if len(self._positions[rank]) < places[rank]]
 
     def _advance(self, rank: int, place: int) -> None:
         """Take the events of a rank up to ``place`` (exclusive)."""
@@ -254,10 +270,23 @@ class _Merge:
             step_loops=(),
             gaps=(),
             number_cuts=(),
-            collectives=(),
+            collectives=tuple(
+                self._collective(at, joined) for at, joined in sorted(self._owners.items())
+            ),
             rank=None,
             **rows,
         )
+
+    def _collective(self, at: int, joined: JoinedCollective) -> Collective:
+        inputs, outputs = self._ends(joined)
+        return replace(joined.first, op=at, inputs=inputs, outputs=outputs, run=None)
+
+    def _ends(self, joined: JoinedCollective) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the new ids of what all ranks gave in, and of what came out."""
+        calls = sorted(joined.calls.items())
+        inputs = (self._ids[rank][v] for rank, call in calls for v in call.inputs)
+        outputs = (self._ids[rank][v] for rank, call in calls for v in call.outputs)
+        return tuple(inputs), tuple(outputs)
 
     def _each(self, name: str) -> tuple[Any, ...]:
         return tuple(
@@ -271,16 +300,15 @@ class _Merge:
         joined = self._owners.get(at)
         if joined is None:
             return row
-        inputs = [self._ids[r][v] for r in sorted(joined.calls) for v in joined.calls[r].inputs]
-        outputs = [self._ids[r][v] for r in sorted(joined.calls) for v in joined.calls[r].outputs]
+        inputs, outputs = self._ends(joined)
         literals = [arg for arg in row.args if arg.value is None]
         name = "send" if joined.is_message else row.op
         args = (*(Arg(value=number) for number in inputs), *literals)
         return replace(
             row,
             op=name,
-            inputs=tuple(inputs),
-            outputs=tuple(outputs),
+            inputs=inputs,
+            outputs=outputs,
             args=args,
             call=None,
             scope="",
@@ -464,6 +492,21 @@ def _ids_of(tape: Tape) -> list[int]:
     found.update(node.id for node in tape.nodes)
     found.update(run.id for run in tape.executions)
     return sorted(found)
+
+
+def _turns(tape: Tape) -> list[int]:
+    """Return the places before and after each step and each pass that is inside of no other."""
+    found, depth = list[int](), 0
+    for at, event in enumerate(tape.events):
+        if event.kind == "backward":
+            found += [at] if depth == 0 else []
+            depth += 1
+        elif event.kind == "end":
+            depth -= 1
+            found += [at + 1] if depth == 0 else []
+        elif event.kind == "step":
+            found += [at, at + 1]
+    return found
 
 
 def _offsets(counts: Iterable[int]) -> list[int]:

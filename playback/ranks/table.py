@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from gradscribe.engine.protocol.ranks.join import JoinedCollective, join
 from gradscribe.engine.protocol.tape import Collective, Tape, Value
-from gradscribe.playback.ranks.join import JoinedCollective, join
 from gradscribe.playback.tape import snapshot_text
 
 NAMES = {"ddp": "DDP", "fsdp": "FSDP"}

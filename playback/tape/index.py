@@ -78,6 +78,8 @@ class Index:
         self.node_ops: dict[int, int] = {}
         """Node id -> index of the op that made it."""
         self._link()
+        self.collectives = frozenset(c.op for c in tape.collectives if c.op is not None)
+        """Ops by which ranks talk to each other."""
         self.kinds = _kinds(tape, self)
         self.created_at: dict[int, int] = {}
         """Value id -> event at which it was created."""
@@ -341,7 +343,7 @@ def _kinds(tape: Tape, index: Index) -> list[OpKind]:
     written = {value.storage for value in after if value.role == "parameter"}
     for number in reversed(range(len(tape.ops))):
         op = tape.ops[number]
-        if kinds[number] != "forward" or not op.outputs:
+        if kinds[number] != "forward" or not op.outputs or number in index.collectives:
             continue
         made = [index.values[o] for o in op.outputs]
         if op.inplace and all(v.storage in parameters and v.node is None for v in made):

@@ -44,9 +44,12 @@ def _phases(index: Index) -> list[Phase]:
         elif event.kind == "op":
             after = before in ("Backward", "Update")
             updates = index.kinds[event.ref] == "update"
-            before = "Update" if updates and after else "Forward"
+            goes_on = after and event.ref in index.collectives
+            before = before if goes_on else "Update" if updates and after else "Forward"
         elif event.kind == "leaf":
-            before = "Update" if _only_updates(index, event.ref) else "Forward"
+            goes_on = before in ("Backward", "Update") and _is_reduced(index, event.ref)
+            only = _only_updates(index, event.ref)
+            before = before if goes_on else "Update" if only else "Forward"
         if event.kind == "end":
             running_passes = max(0, running_passes - 1)
         known.append(before)
@@ -70,6 +73,13 @@ def _phase_of_reset(index: Index, ref: int, known: list[Phase], starts: list[int
     phase: Phase = "zero_grad" if opens or known[first - 1] in ("Forward", "Loss") else "Update"
     known[first:] = [phase] * (len(known) - first)
     return phase
+
+
+def _is_reduced(index: Index, leaf: int) -> bool:
+    """Return whether a leaf is a ``.grad`` that only goes into collectives."""
+    users = index.users.get(leaf, [])
+    is_gradient = index.values[leaf].maker == ".grad"
+    return is_gradient and bool(users) and all(user in index.collectives for user in users)
 
 
 def _only_updates(index: Index, leaf: int) -> bool:

@@ -114,7 +114,11 @@ class _StartFinder:
         """Take the event ``at``, which may begin a scene."""
         kind, line, index = event.kind, event.line, self._index
         is_outer = not self._calls
-        is_forward = kind == "op" and index.kinds[event.ref] == "forward"
+        is_forward = (
+            kind == "op"
+            and index.kinds[event.ref] == "forward"
+            and event.ref not in index.collectives
+        )
         if kind == "gap":
             self._begin_after_gap(at)
         elif kind == "enter":

@@ -32,6 +32,8 @@ _SYMBOLS = {
     "eq": "=", "ne": "≠", "floor_divide": "//", "remainder": "%", "layer_norm": "LN",
     "batch_norm": "BN", "dropout": "drop", "embedding": "emb", "cumsum": "Σ", "to": "→",
     "float": "→", "double": "→", "outer": "⊗", "einsum": "Σ", "clamp": "clip",
+    "all_reduce": "Σ", "reduce": "Σ", "reduce_scatter": "Σ", "broadcast": "→", "scatter": "→",
+    "send": "→", "recv": "→", "all_gather": "⧺", "gather": "⧺", "all_to_all": "⇄",
 }  # fmt: skip
 
 ELEMENTWISE = frozenset(

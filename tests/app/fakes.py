@@ -122,7 +122,7 @@ class FakeLanguage(QObject):
     def start(self) -> None:
         self.started += 1
 
-    def set_folder(self, folder) -> None:
+    def set_place(self, folder, interpreter=None) -> None:
         self.folder = folder
 
     def ask(self, request) -> None:

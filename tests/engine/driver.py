@@ -1,17 +1,22 @@
 """A real engine process, driven as the window drives it."""
 
 import os
+import platform
 import queue
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
+from gradscribe.app.link import launch
+from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.engine.protocol import frames
 from gradscribe.engine.protocol import messages as protocol_messages
 
 ROOT = Path(__file__).resolve().parents[2]
+PATHS = (str(ROOT), os.environ.get("PYTHONPATH", ""))
 PATIENCE_S = 60
+THIS = Interpreter(sys.executable, platform.python_version(), "")
 
 
 class Engine:
@@ -19,11 +24,11 @@ class Engine:
 
     def __init__(self, *words):
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "gradscribe.engine", *words],
+            [sys.executable, *launch.arguments_for(THIS, launch.engine_arguments()), *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, PATHS))},
             bufsize=0,
         )
         self.messages = queue.Queue()

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from gradscribe.engine.doctor.examine import finding_kinds
+from gradscribe.engine.doctor.ranks.examine import rank_finding_kinds
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -26,7 +27,7 @@ def test_a_page_gets_a_row_for_each_finding_below_its_words(doctor_page):
     made = doctor_page.with_table("# Title\n\n| Id |\n|---|\n| `old-one` | sure | Gone |\n")
     words, rows = made.splitlines()[:4], made.splitlines()[4:]
     assert words == ["# Title", "", "| Id |", "|---|"]
-    assert len(rows) == len(finding_kinds())
+    assert len(rows) == len(finding_kinds()) + len(rank_finding_kinds())
     assert any(
         row.startswith("| `backward-on-vector` | sure | **A vector has no backward of its")
         for row in rows

@@ -63,6 +63,18 @@ def test_root_gets_a_browser_for_the_tests_of_pages_once(system, monkeypatch):
     assert len(installs) == 1
 
 
+def test_root_gets_an_ssh_server_once(system, monkeypatch):
+    installs: list = []
+    loaded_after(system, monkeypatch, installs)
+    monkeypatch.setattr(system, "installer", list)
+    monkeypatch.setattr(system.shutil, "which", lambda name, path: None)
+    system.provide_ssh_server()
+    assert installs == [([], ["openssh-server"])]
+    monkeypatch.setattr(system.shutil, "which", lambda name, path: f"/usr/sbin/{name}")
+    system.provide_ssh_server()
+    assert len(installs) == 1
+
+
 def test_sudo_is_spent_on_what_is_needed_only(system, monkeypatch):
     installs: list = []
     loaded_after(system, monkeypatch, installs)

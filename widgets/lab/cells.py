@@ -5,12 +5,12 @@ are painted again, over a cached pixmap.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen, QPixmap
 
 from gradscribe.playback.lab.cells import Cell
 from gradscribe.playback.text import formatting
@@ -144,11 +144,8 @@ class _CellPainter:
         """Write numbers into the cells that are wide enough."""
         painter, theme, metrics = self._painter, self._theme, self._painter.fontMetrics()
         for index, fill, box in zip(indices, fills, boxes, strict=True):
-            wide = box.width() - 2
-            label = _number_text(
-                self._flat[index].item(),
-                lambda text, wide=wide: metrics.horizontalAdvance(text) <= wide,
-            )
+            fits = partial(fits_into, metrics, box.width() - 2)
+            label = _number_text(self._flat[index].item(), fits)
             if label:
                 painter.setPen(theme.ink2 if faint else _ink_on(fill.rgb(), theme))
                 painter.drawText(box, Qt.AlignmentFlag.AlignCenter, label)
@@ -183,6 +180,11 @@ def fill_cells(
     for fill, box in zip(fills, boxes, strict=True):
         painter.setBrush(fill)
         painter.drawRoundedRect(box.adjusted(0.8, 0.8, -0.8, -0.8), 3, 3)
+
+
+def fits_into(metrics: QFontMetrics, room: float, text: str) -> bool:
+    """Return whether a text is at most ``room`` pixels wide."""
+    return metrics.horizontalAdvance(text) <= room
 
 
 def _number_text(number: object, fits: Callable[[str], bool]) -> str:

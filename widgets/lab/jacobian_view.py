@@ -1,6 +1,7 @@
 """Jacobians: a matrix for each input tensor, with a row per cell of the result."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from gradscribe.playback.lab.cells import Cell
 from gradscribe.playback.text.formatting import fitting_number
 from gradscribe.widgets.base.theme import Theme, contrast, mono_font, ui_font
 from gradscribe.widgets.graph.paint import heat
-from gradscribe.widgets.lab.cells import PLAIN_UP_TO, fill_cells
+from gradscribe.widgets.lab.cells import PLAIN_UP_TO, fill_cells, fits_into
 
 LARGEST, LEAST, NUMBERS_FROM = 30.0, 5.0, 23.0
 TITLE, GAP = 22.0, 26.0
@@ -152,10 +153,7 @@ class JacobianView(QWidget):
     ) -> None:
         theme, metrics = self.theme, painter.fontMetrics()
         for x, fill, box in zip(numbers.tolist(), fills, boxes, strict=True):
-            wide = box.width() - 1
-            label = fitting_number(
-                x, lambda text, wide=wide: metrics.horizontalAdvance(text) < wide
-            )
+            label = fitting_number(x, partial(fits_into, metrics, box.width() - 2))
             if label:
                 painter.setPen(max((theme.ink, theme.surface), key=lambda c: contrast(c, fill)))
                 painter.drawText(box, Qt.AlignmentFlag.AlignCenter, label)

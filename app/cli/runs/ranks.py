@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from gradscribe.app.cli import report
@@ -15,9 +15,10 @@ from gradscribe.app.files.documents import Refused
 from gradscribe.app.link import ranks
 from gradscribe.app.ranks import rank_files
 from gradscribe.app.runtime.version import version
+from gradscribe.engine.doctor.ranks.examine import examine_ranks
 from gradscribe.engine.protocol.ranks.job import RankJob
 from gradscribe.engine.protocol.structs import replace
-from gradscribe.engine.protocol.tape import Tape
+from gradscribe.engine.protocol.tape import Finding, Tape
 from gradscribe.engine.protocol.tape_file import RunFile
 from gradscribe.playback.ranks import table
 from gradscribe.playback.ranks.merge import merge
@@ -36,6 +37,8 @@ def run(options: argparse.Namespace, write: Callable[[Tape, argparse.Namespace, 
     """
     if not options.trust:
         raise Refused(NEEDS_TRUST)
+    if options.engine is not None:
+        raise Refused("--ranks starts processes on this machine: it does not go with --engine")
     source = read_program(options.script)
     if word := ranks.check_count(options.ranks):
         sys.stderr.write(f"gradscribe: {word}\n")
@@ -51,18 +54,32 @@ def run(options: argparse.Namespace, write: Callable[[Tape, argparse.Namespace, 
     )
     runs = ranks.RankRun(work, options.ranks, chosen_python(options)).wait(say if talks else None)
     tapes = tuple(run.tape for run in runs)
+    found = examine_ranks(tapes, source)
     if talks:
-        say(f"\n{table.collectives_text(tapes)}")
+        say(f"\n{table.collectives_text(tapes)}{_findings_text(found, options.script)}")
     _write_problems(runs, options.script)
     if options.tape is not None:
         _write_tapes(Path(options.tape), runs)
     if any(getattr(options, name) is not None for name in ("json", *_MERGED)):
-        write(merge(tapes), argparse.Namespace(**{**vars(options), "tape": None}), source)
+        write(
+            replace(merge(tapes), findings=found),
+            argparse.Namespace(**{**vars(options), "tape": None}),
+            source,
+        )
     return max(BY_STATUS[tape.status] for tape in tapes)
 
 
 _MERGED = ("html", "svg", "png", "dot", "gif", "mp4", "graphml", "gexf", "graph_json")
 """Options for files that are made of the tape of all ranks."""
+
+
+def _findings_text(found: Sequence[Finding], script: str) -> str:
+    """Return what the ranks show together, as lines of a terminal."""
+    lines = [
+        f"{script}:{item.place.line}: {item.title} ({item.id})\n  {item.message}\n"
+        for item in found
+    ]
+    return "".join(["\n", *lines]) if lines else ""
 
 
 def _write_problems(runs: tuple[RunFile, ...], script: str) -> None:
@@ -79,7 +96,7 @@ def _write_problems(runs: tuple[RunFile, ...], script: str) -> None:
 
 def _write_tapes(path: Path, runs: tuple[RunFile, ...]) -> None:
     for rank, found in enumerate(runs):
-        program = replace(found.program, title=f"{found.program.title}, rank {rank}")
+        program = found.program
         target = rank_files.path_of(path, rank)
         documents.write_bytes(target, tape_files.encode(program, found.tape, found.view))
     names = formatting.count(len(runs), "tape")

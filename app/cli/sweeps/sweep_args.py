@@ -77,7 +77,9 @@ def run_sweep(given: argparse.Namespace, base: Setup) -> int:
     if given.json is not None and given.json != "-":
         folder = SweepFolder(Path(given.json))
         folder.prepare(given.resume)
-    run = SweepRun(trials, folder, policy=not given.trust, python=given.python or "")
+    run = SweepRun(
+        trials, folder, policy=not given.trust, python=given.engine or given.python or ""
+    )
     progress = SweepProgress(run, events=given.events)
     run.listener = progress.listener
     began, code, stopped = time.monotonic(), RAN, ""
@@ -116,8 +118,8 @@ def _check_options(given: argparse.Namespace) -> None:
             raise Refused(f"--{option} is {value}, but must be from {least:,} to {most:,}")
     if given.scheduler is not None and given.workers is not None:
         raise Refused("--workers is for this machine; a cluster has its own")
-    if given.scheduler is not None and given.python is not None:
-        raise Refused("--python is for this machine; each worker of a cluster uses its own Python")
+    if given.scheduler is not None and (given.python or given.engine) is not None:
+        raise Refused("--scheduler has workers, each with its own Python: leave out the other one")
     chosen_python(given)
 
 

@@ -13,7 +13,8 @@ from gradscribe.app.cli import train
 from gradscribe.app.cli.record import BlockingEngine
 from gradscribe.app.cli.train import EngineDied, TrainOutcome
 from gradscribe.app.files.documents import Refused
-from gradscribe.app.link.interpreters import Interpreter, UnusablePython, ask_interpreter
+from gradscribe.app.link.interpreters import Interpreter, UnusablePython
+from gradscribe.app.link.remote.ask import find_python
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol import setup as setups
 from gradscribe.engine.protocol.setup import Setup, SetupError
@@ -65,7 +66,7 @@ class TrialEngine:
 
     def __init__(self, python: str) -> None:
         self._python = python
-        self._interpreter: Interpreter | None = ask_interpreter(python) if python else None
+        self._interpreter: Interpreter | None = find_python(python) if python else None
         self._engine: BlockingEngine | None = None
         self._ready: messages.Ready | None = None
         self.is_over = False

@@ -143,7 +143,9 @@ class TrainRecovery(QObject):
             found.get(run.run_id) or to_session_run(self._session, run, run.step, b"")
             for run in runs
         ]
-        return replace(assemble_session(self._session.setup, runs, current, rows), when=time.time())
+        session = self._session
+        saved = assemble_session(session.setup, runs, current, rows, session.store.right_id)
+        return replace(saved, when=time.time())
 
     def _is_known(self, run: RunState) -> bool:
         is_begun = run.begun is not None or run.branch is not None or not run.alive

@@ -96,7 +96,8 @@ class SessionRun(Struct, frozen=True):
 class TrainingSessionData(Struct, frozen=True, tag="training"):
     """A training session: its set-up and its runs, of which ``current`` is the current one.
 
-    ``when``: seconds since 1970. ``closed``: its window was closed and did not crash.
+    ``when``: seconds since 1970. ``closed``: its window was closed and did not crash. ``right``:
+    the index of the correct run that makes the steps of the current one, or -1.
     """
 
     setup: Setup
@@ -105,6 +106,7 @@ class TrainingSessionData(Struct, frozen=True, tag="training"):
     torch: str = ""
     when: float = 0.0
     closed: bool = False
+    right: int = -1
 
     def programs(self) -> str:
         """Return the source of every program that its runs would execute; empty for none."""
@@ -124,6 +126,7 @@ class _Room(Struct, tag="training"):
     torch: str = ""
     when: float = 0.0
     closed: bool = False
+    right: int = -1
 
 
 class _Curve(Struct):
@@ -290,7 +293,13 @@ def _decoded(payload: memoryview) -> TrainingSessionData:
         spread = curves.spread.taken() if curves.spread is not None else None
         runs.append(SessionRun(curves=held, ahead=ahead, spread=spread, **fields))
     return TrainingSessionData(
-        found.setup, tuple(runs), found.current, found.torch, found.when, found.closed
+        found.setup,
+        tuple(runs),
+        found.current,
+        found.torch,
+        found.when,
+        found.closed,
+        found.right,
     )
 
 
@@ -357,6 +366,8 @@ def _sound(saved: TrainingSessionData) -> TrainingSessionData:
     """Return the session if it is consistent. Raises ValueError, `SetupError`."""
     if not 0 <= saved.current < len(saved.runs):
         raise ValueError("no such run")
+    if not -1 <= saved.right < len(saved.runs):
+        raise ValueError("no such correct run")
     if not abs(saved.when) < MAX_TIMESTAMP:
         raise ValueError("no such time")
     validate(saved.setup)

@@ -104,7 +104,8 @@ class SessionStore(QObject):
             return
         session, found = self._session, self._found
         held = [found.get(run.run_id) or capture_run(session, run, run.step, b"") for run in runs]
-        saved = assemble_session(session.setup, runs, current, [snapshot.row for snapshot in held])
+        rows = [snapshot.row for snapshot in held]
+        saved = assemble_session(session.setup, runs, current, rows, session.store.right_id)
         without = f", but without the state of {'; '.join(self._without)}" if self._without else ""
         then, what = self._then, save_fingerprint(session)
 
@@ -168,6 +169,8 @@ class SessionStore(QObject):
                 self._link.send(again)
             elif run.alive and run.branch is not None:
                 self._link.send(messages.Fork(run.run_id, *run.branch, run.setup))
+        if saved.right >= 0:
+            self._session.controller.pair(runs[saved.right].run_id)
 
 
 def reset_to_fork(run: RunState, source: RunState) -> None:
@@ -214,9 +217,16 @@ def runs_to_save(session: TrainSession, found: Container[int]) -> tuple[list[Run
 
 
 def assemble_session(
-    setup: Setup, runs: Sequence[RunState], current: RunState, kept: Sequence[SessionRun]
+    setup: Setup,
+    runs: Sequence[RunState],
+    current: RunState,
+    kept: Sequence[SessionRun],
+    right_id: int = 0,
 ) -> TrainingSessionData:
-    """Return the session of these runs, each with its saved form."""
+    """Return the session of these runs, each with its saved form.
+
+    ``right_id``: the correct run in parallel with the current one; 0 for none.
+    """
     places = {run.run_id: place for place, run in enumerate(runs)}
     rows: list[SessionRun] = []
     for place, (run, saved) in enumerate(zip(runs, kept, strict=True)):
@@ -226,7 +236,8 @@ def assemble_session(
         if row.anew and row.parent >= 0:
             row = replace(row, step=min(step, rows[row.parent].step))
         rows.append(row)
-    return TrainingSessionData(setup, tuple(rows), places[current.run_id])
+    right = places.get(right_id, -1) if current.setup.deviates else -1
+    return TrainingSessionData(setup, tuple(rows), places[current.run_id], right=right)
 
 
 def capture_run(session: TrainSession, run: RunState, step: int, data: bytes) -> RunCapture:

@@ -68,7 +68,8 @@ class TrainController(QObject):
         return self._plays and (run is None or run.alive)
 
     def set_program(self, doc: Doc) -> None:
-        """Note the program, for a user's module; empty until the program may run."""
+        """Note the program's Python, and its text for a user's module, once it may run."""
+        self._link.interpreter = doc.interpreter
         self.source, self.foreign = doc.source if doc.may_run else "", doc.foreign
 
     def take_over(
@@ -77,6 +78,7 @@ class TrainController(QObject):
         """Replace all runs by others, paused."""
         self._plays = self._is_dragging = False
         self._rest.stop()
+        self._link.renew()
         self._ask_catalogue()
         self._store.set_error("", "")
         for run in (*self._store.runs, *self._store.drop_forgotten(0)):
@@ -192,6 +194,7 @@ class TrainController(QObject):
         self._is_dragging = False
         if store.run is not None:
             self._end_run(store.run, keep)
+        self._link.renew()
         self._make_space()
         run = store.add_run(store.setup)
         self._plays = play
@@ -215,6 +218,18 @@ class TrainController(QObject):
             store.right_id = right.run_id
             self._send_train(right)
             self._link.send(messages.PairRuns(run.run_id, right.run_id))
+
+    def pair(self, right_id: int) -> None:
+        """Let the correct run ``right_id`` make the steps of the current run, which errs.
+
+        For two runs that the engine has again: it pairs them only once. Ignored if one is gone.
+        """
+        run, right = self._store.run, self._store.find(right_id)
+        if run is None or right is None or right is run:
+            return
+        if run.setup.deviates and run.alive and right.alive:
+            self._store.right_id = right_id
+            self._link.send(messages.PairRuns(run.run_id, right_id))
 
     def _send_train(self, run: RunState) -> None:
         # A module from a program that came from elsewhere runs under the policy.

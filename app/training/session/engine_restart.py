@@ -203,6 +203,8 @@ class RunRestorer(QObject):
             self._link.send(message)
         for fork in forks:
             self._link.send(fork)
+        # Of two runs side by side each engine learns anew that they belong together.
+        self._session.controller.pair(self._session.store.right_id)
         self._session.store.runs_changed.emit()
         if self._session.run is not None:
             self._session.store.state_changed.emit(self._session.run)

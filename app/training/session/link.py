@@ -4,7 +4,10 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
+from gradscribe.app.link import launch
 from gradscribe.app.link.engine_process import EngineProcess
+from gradscribe.app.link.interpreters import Interpreter
+from gradscribe.app.link.python_search import environment_name
 from gradscribe.app.training.setup.file_feed import FileFeed
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.training import TrainRequest
@@ -15,6 +18,8 @@ RESTARTS = 3
 
 class TrainLink(QObject):
     """One engine process, started when it is first needed, replaced when it dies.
+
+    It runs in `interpreter`, the Python that was chosen last, from the next `renew` on.
 
     ``lend`` returns a ready engine that is not in use, or None.
     """
@@ -37,6 +42,8 @@ class TrainLink(QObject):
     ) -> None:
         super().__init__(parent)
         self._lend = lend
+        self.interpreter: Interpreter | None = None
+        """The Python that new runs train in; None for Gradscribe's own."""
         self._engine: EngineProcess | None = None
         self._waiting: list[TrainRequest] = []
         self.files = FileFeed(self)
@@ -63,8 +70,11 @@ class TrainLink(QObject):
         """Start an engine if there is none."""
         if self._engine is not None:
             return
-        lent = self._lend(self) if self._lend is not None else None
-        engine = lent or EngineProcess(self)
+        lend = self._lend if self.interpreter is None else None
+        lent = lend(self) if lend is not None else None
+        engine = lent or EngineProcess(
+            self, interpreter=self.interpreter, linger=launch.TRAINING_LINGER_S
+        )
         self._engine = engine
         engine.received.connect(self._on_message)
         engine.ended.connect(self.kill)
@@ -73,6 +83,21 @@ class TrainLink(QObject):
             engine.start()
         else:
             self._on_message(engine.ready)
+
+    def renew(self) -> None:
+        """Drop an engine in another Python than the chosen one; `died` carries a line of it.
+
+        The runs in it are restored in the next one like those of an engine that died.
+        """
+        if self._engine is not None and self._engine.interpreter != self.interpreter:
+            self._drop()
+            python = self.interpreter
+            where = (
+                f"Python of {environment_name(python.path)}"
+                if python
+                else "Gradscribe's own Python"
+            )
+            self.died.emit(f"Training moved to {where}")
 
     def send(self, message: TrainRequest) -> None:
         """Send a request, or queue it until the engine is ready."""
@@ -84,15 +109,20 @@ class TrainLink(QObject):
 
     def kill(self, why: str) -> None:
         """Drop the engine, which does not reply or has ended; report why."""
-        engine, self._engine = self._engine, None
-        self._waiting.clear()
-        self.files.forget()
-        if engine is None:
+        if not self._drop():
             return
-        engine.discard()
         self._failures += 1
         does = "ended" if self._failures <= RESTARTS else "does not start"
         self.died.emit(f"The training engine {does} ({why})")
+
+    def _drop(self) -> bool:
+        """Drop the engine and what waits for it; return whether there was one."""
+        engine, self._engine = self._engine, None
+        self._waiting.clear()
+        self.files.forget()
+        if engine is not None:
+            engine.discard()
+        return engine is not None
 
     def close(self) -> None:
         """End the engine for good."""

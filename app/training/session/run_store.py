@@ -160,7 +160,7 @@ class RunStore(QObject):
     ) -> None:
         """Replace all runs by others."""
         self.runs = list(runs)
-        self.forgotten = []
+        self.forgotten, self.right_id = [], 0
         self.look = replace(self.look, run_id=current, hidden=hidden)
         self._colors = max((run.color for run in runs), default=-1)
         self.history = SetupHistory()

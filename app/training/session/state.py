@@ -10,6 +10,7 @@ from msgspec import Struct, structs
 from PySide6.QtCore import SignalInstance
 
 from gradscribe.app.document.state import EngineSignals
+from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.engine.protocol.setup import JsonValue, Part, Setup
 from gradscribe.engine.protocol.step_order import describe_order
 from gradscribe.engine.protocol.structs import replace
@@ -218,6 +219,9 @@ def new_curve(name: str) -> StepSeries:
 class TrainEngine(EngineSignals, Protocol):
     """Interface of the link to the training engine."""
 
+    interpreter: Interpreter | None
+    """The Python of new runs; None for Gradscribe's own."""
+
     @property
     def asked(self) -> SignalInstance:
         """Carries each request when it is sent to the engine."""
@@ -234,6 +238,9 @@ class TrainEngine(EngineSignals, Protocol):
 
     def send(self, message: TrainRequest) -> None:
         """Send a request."""
+
+    def renew(self) -> None:
+        """Replace an engine in another Python than the one that was chosen last."""
 
     def kill(self, why: str) -> None:
         """End an engine that does not reply."""

@@ -206,8 +206,9 @@ class Gallery(PopupCard):
         tile.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         tile.setMinimumHeight(108 if isinstance(example, Example) else 86)
         row = hbox(tile, margins=(10, 8, 14, 8), spacing=10)
-        picture = example_pictures.load().get(getattr(example, "name", ""))
-        if picture is not None:
+        pictures = example_pictures.load()
+        # A set-up may have the name of a program.
+        if isinstance(example, Example) and (picture := pictures.get(example.name)) is not None:
             row.addWidget(ExampleThumbnail(picture, self._theme))
         column = vbox(None)
         row.addLayout(column, 1)

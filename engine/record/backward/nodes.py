@@ -11,6 +11,7 @@ import torch
 from torch.autograd.graph import Node
 
 from gradscribe.engine.record.backward.hooks import AfterNode, NodeHooks
+from gradscribe.engine.record.backward.saved_hooks import has_saved_hooks
 from gradscribe.engine.record.log import Log, NodeKind, NodeRow, SavedRow, Target
 from gradscribe.engine.record.values.raw_reads import (
     dispatch_mode_count,
@@ -31,8 +32,6 @@ AccumulateGrad: type = torch._C._functions.AccumulateGrad  # type: ignore[attr-d
 """The kind of node that adds to a leaf's ``.grad``."""
 _Custom = torch.autograd.function.BackwardCFunction
 """The base class of the nodes of custom Functions."""
-_top_hooks = torch._C._autograd._top_saved_tensors_default_hooks
-"""Returns the program's active hooks on saved tensors, if any."""
 LAST_NUMBER = 2**64 - 1
 """The sequence number of nodes that run last: AccumulateGrad, and ops without a derivative."""
 
@@ -80,7 +79,7 @@ class Nodes:
         """
         claimed: list[int] = []
         passed: set[int] | None = None
-        look, since = _top_hooks(True) is None, self.since
+        look, since = not has_saved_hooks(), self.since
         if self.tensors.handles_ops and self._is_handled(op):
             look = False
         stack = made if len(made) == 1 else made[::-1]
@@ -127,7 +126,7 @@ class Nodes:
             if row.next is None:
                 self.read_edges(top, row)
                 stack += [n for n, _ in top.next_functions if n is not None]
-                if row.kind.tensors and _top_hooks(True) is None and row.op is None:
+                if row.kind.tensors and not has_saved_hooks() and row.op is None:
                     row.kept = self._read_saved(top, row.kind.tensors, self._met_inside)
 
     def _met_inside(self, t: torch.Tensor) -> None:
@@ -253,11 +252,12 @@ class Nodes:
 def _overwritten(node: Node, attribute: str) -> object:
     """Return saved tensors that the node's own op overwrote: ``x *= x``.
 
-    Torch raises when they are read as usual, because backward could not use them.
+    Torch raises when they are read as usual, because backward could not use them; torch 2.6 reads
+    them in no way.
     """
     saved = getattr(node, "_raw_" + attribute.removeprefix("_"), ())
     each = saved if isinstance(saved, tuple) else (saved,)
-    return tuple(s.data for s in each)
+    return tuple(s.data for s in each if hasattr(s, "data"))
 
 
 _kinds: dict[type, NodeKind] = {}

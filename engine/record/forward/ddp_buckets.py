@@ -35,6 +35,8 @@ class _Reduced(Struct, gc=False, eq=False):
     group: tuple[int, ...]
     shares_memory: bool
     """True if gradients are views of the buckets."""
+    looks_for_unused: bool
+    """True if parameters without a gradient do not stop it."""
     is_due: bool = False
     """True if the next backward pass through it reduces."""
     rows: list[CollectiveRow] = []
@@ -85,6 +87,7 @@ class DdpBuckets:
             [list(one) for one in buckets],
             group_ranks(group),
             bool(shares),
+            bool(kwargs.get("find_unused_parameters", args[6] if len(args) > 6 else False)),
         )
 
     def _prepare_for_backward(self, plain: Callable[..., None]) -> Callable[..., None]:
@@ -144,8 +147,17 @@ class DdpBuckets:
                 self.collectives.withdraw(rows)
                 continue
             known.is_due = False
+            if not (known.looks_for_unused or self._is_complete(known, arrived)):
+                # It reduces none of its buckets until it has the gradients of all.
+                continue
             for row, bucket in zip(rows, known.buckets, strict=True):
                 self._reduced(row, known, bucket, arrived)
+
+    def _is_complete(self, known: _Reduced, arrived: dict[int, int]) -> bool:
+        """Return whether every parameter has got a gradient in the pass."""
+        value = self.collectives.tensors.known
+        alive = [t for ref in known.parameters if (t := ref()) is not None]
+        return all((row := value(t)) is not None and row.id in arrived for t in alive)
 
     def _took_part(self, known: _Reduced, arrived: dict[int, int]) -> bool:
         value = self.collectives.tensors.known

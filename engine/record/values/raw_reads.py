@@ -38,6 +38,10 @@ PLAIN_TENSOR_TYPES = frozenset((torch.Tensor, torch.nn.Parameter))
 """The classes of nearly all tensors."""
 
 
+LOWEST_ADDRESS = 1 << 40
+"""Addresses below are looked at closely: they may be offsets into memory that is gone."""
+
+
 def has_readable_data(t: torch.Tensor) -> bool:
     """Return whether ``t`` has data that can be read without side effects.
 
@@ -52,7 +56,27 @@ def has_readable_data(t: torch.Tensor) -> bool:
         or is_functorch_wrapped(t)
         or _is_batched(t)
         or _is_functional(t)
+        or is_freed(t)
     )
+
+
+def is_freed(t: torch.Tensor) -> bool:
+    """Return whether the memory of ``t`` was given back, as FSDP does with gathered parameters.
+
+    Its storage has no bytes then; the address of a view into it is just its offset, and torch would
+    read from there.
+    """
+    if t.layout is not torch.strided:
+        return False
+    try:
+        address = t.data_ptr()
+        return (
+            address < LOWEST_ADDRESS
+            and address == t.storage_offset() * t.element_size()
+            and t.numel() > 0
+        )
+    except (RuntimeError, NotImplementedError):
+        return False
 
 
 def unwrapped(t: torch.Tensor) -> torch.Tensor | None:
@@ -102,7 +126,8 @@ def is_plain_strided(t: torch.Tensor) -> bool:
         or t.is_meta
     ):
         return False
-    return t.data_ptr() != 0
+    address = t.data_ptr()
+    return address >= LOWEST_ADDRESS or (address != 0 and not is_freed(t))
 
 
 def memory(t: torch.Tensor) -> int:

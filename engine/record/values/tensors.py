@@ -16,9 +16,11 @@ from gradscribe.engine.record.log import CodeLocation, Log, NodeRow, ValueRow
 from gradscribe.engine.record.values.copies import SnapshotStore
 from gradscribe.engine.record.values.nudges import Nudge
 from gradscribe.engine.record.values.raw_reads import (
+    LOWEST_ADDRESS,
     PLAIN_TENSOR_TYPES,
     dispatch_mode_count,
     has_readable_data,
+    is_freed,
     is_functorch_wrapped,
     memory,
     overrides_dispatch,
@@ -165,6 +167,8 @@ class Tensors:
             leaf = fn is None
             usual = layout is torch.strided and type(t) in PLAIN_TENSOR_TYPES and not t.is_meta
             address = t.data_ptr() if usual else 0
+            if address < LOWEST_ADDRESS and address and is_freed(t):
+                address = 0
         except RecursionError:
             raise
         except RuntimeError:

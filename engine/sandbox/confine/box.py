@@ -9,7 +9,7 @@ import site
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gradscribe.engine.sandbox.confine import landlock, limits, seccomp
@@ -76,11 +76,14 @@ def available_protections(*, device: bool = False) -> tuple[str, ...]:
     return tuple(name for name, holds in kept.items() if holds)
 
 
-def confine(folder: str = "", *, device: bool = False, threads: int = 0) -> None:
+def confine(
+    folder: str = "", packages: Sequence[str] = (), *, device: bool = False, threads: int = 0
+) -> None:
     """Confine this process for good as `available_protections` says, while it has one thread.
 
     Args:
         folder: files in this folder stay readable; empty for none.
+        packages: folders of packages of another Python, which stay readable as well.
         device: there is a graphics device, whose driver needs more rights.
         threads: threads of all of the user's processes; 0 if unknown.
 
@@ -97,7 +100,7 @@ def confine(folder: str = "", *, device: bool = False, threads: int = 0) -> None
     if sys.platform != "linux":
         limits.restrict(device=device)
         return
-    script = list(_script_paths(folder))
+    script = [*_script_paths(folder), *filter(Path.is_dir, map(Path, packages))]
     if landlock.version():
         more = [*_found(_FOR_DEVICES), *_drivers()] if device else []
         used = _found(_DEVICES) if device else []
@@ -146,6 +149,24 @@ def _system_paths() -> Iterator[Path]:
         path = Path(name)
         if path.is_absolute() and not home.is_relative_to(path):
             yield path if path != own.parent or _is_packages(path) else own
+    yield from _editable_packages(own)
+
+
+def _editable_packages(own: Path) -> Iterator[Path]:
+    """Yield the folders of packages installed in editable mode that are not in ``sys.path``.
+
+    setuptools installs a finder for each, whose module has a table of packages and their folders;
+    scikit-build's finder has one of modules and their files.
+    """
+    for finder in list(sys.meta_path):
+        module = sys.modules.get(getattr(finder, "__module__", ""))
+        tables = getattr(module, "MAPPING", None), getattr(finder, "known_source_files", None)
+        for table in tables:
+            for name, place in table.items() if isinstance(table, dict) else ():
+                path = Path(str(place))
+                is_own = str(name).partition(".")[0] == own.parent.name
+                if not is_own and path.is_absolute() and path.exists():
+                    yield path
 
 
 def _is_packages(path: Path) -> bool:

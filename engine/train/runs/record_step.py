@@ -8,6 +8,7 @@ import torch
 
 from gradscribe.engine.doctor.examine import examine_safely
 from gradscribe.engine.protocol.tape import Problem, Snapshot, Tape
+from gradscribe.engine.record.code_positions import compile_text
 from gradscribe.engine.record.freeze import freeze, leaves
 from gradscribe.engine.record.recorder import Recorder
 from gradscribe.engine.run.errors import USER_ERRORS
@@ -53,7 +54,7 @@ def _recorded(run: TrainingRun) -> tuple[Tape, str]:
     with suppress_warnings():
         try:
             with recorder:
-                exec(compile(source, FILENAME, "exec", dont_inherit=True), scope)
+                exec(compile_text(source, FILENAME), scope)
         except USER_ERRORS as raised:
             error = program.failure(raised)
     names = ["model", "inputs", "targets", "output", "loss"]

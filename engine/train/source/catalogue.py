@@ -61,9 +61,11 @@ def zoo_entries(kind: EntryKind) -> dict[str, ZooEntry]:
     """
     package = importlib.import_module(PACKAGES[kind])
     entries_by_name: dict[str, ZooEntry] = {
-        module.name.rpartition(".")[2]: importlib.import_module(module.name).ENTRY
+        module.name.rpartition(".")[2]: entry
         for module in pkgutil.walk_packages(package.__path__, f"{PACKAGES[kind]}.")
         if not module.ispkg
+        # None stands for one that this release of torch lacks.
+        and (entry := importlib.import_module(module.name).ENTRY) is not None
     }
     known = plugins.added(PLUGINS[kind], entries_by_name, _plugin_entries(kind))
     return dict(sorted(known.items(), key=_order))

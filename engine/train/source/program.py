@@ -15,6 +15,7 @@ from gradscribe.engine.protocol.safe_text import type_name
 from gradscribe.engine.protocol.setup import JsonValue, Part, Setup, SetupError
 from gradscribe.engine.protocol.tape import Place, Problem
 from gradscribe.engine.protocol.training.catalogue import EntryKind, Task
+from gradscribe.engine.record.code_positions import compile_text
 from gradscribe.engine.run.errors import USER_ERRORS, to_problem
 from gradscribe.engine.sandbox.policy import program as policy
 from gradscribe.engine.train.memory import trim_heap
@@ -234,7 +235,7 @@ class TrainingProgram:
                 if name == "model" and self.setup.model.options.get(GUARDED):
                     self._execute_guarded(text, filename)
                 else:
-                    exec(compile(text, filename, "exec", dont_inherit=True), self.names)
+                    exec(compile_text(text, filename), self.names)
         except USER_ERRORS as error:
             raise self._failure(error, name, place) from error
 

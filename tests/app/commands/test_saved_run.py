@@ -10,6 +10,7 @@ from gradscribe.app.files.documents import Refused
 from gradscribe.app.files.open_requests import OpenRequest
 from gradscribe.app.files.session_file import SessionData
 from gradscribe.app.files.settings import Settings
+from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.engine.protocol import messages, tape_file
 from gradscribe.engine.protocol.regions import ReadRegion
 from gradscribe.engine.protocol.tape import Snapshot
@@ -165,6 +166,18 @@ def test_a_request_that_cannot_be_met_is_answered_with_the_reason(settled, tmp_p
     assert "no recorded run" in refusal
     assert program.exists()
     assert settled.session.doc == before
+
+
+def test_another_torch_than_the_recorded_is_said_with_the_output(opened, link, qtbot):
+    own = opened.session.result.torch
+    line = f"Recorded with torch 2.1.0; this Python has torch {own}"
+    assert own not in ("", "2.1.0")
+    qtbot.waitUntil(lambda: line in opened.console.text())
+    # Of a Python with the same torch there is nothing to say, and of another the line is its own.
+    opened.session.set_interpreter(Interpreter("/some/python", "3.12.1", "2.1.0"))
+    opened.session.set_interpreter(Interpreter("/other/python", "3.12.1", "2.7.0"))
+    qtbot.waitUntil(lambda: "this Python has torch 2.7.0" in opened.console.text())
+    assert opened.console.text().count("Recorded with torch") == 2
 
 
 BIG = """w = param(torch.arange(3000.0).reshape(50, 60))

@@ -202,3 +202,69 @@ def test_an_answer_that_comes_late_changes_no_other_document(make_window, tmp_pa
     window.python._worker.close()
     qtbot.wait(0)
     assert window.session.doc.interpreter is None
+
+
+def test_a_package_installed_in_editable_mode_is_read(make_window, project, qtbot):
+    script = project / "edited.py"
+    script.write_text(SCRIPT.replace("neighbour", "workshop"))
+    window = make_window()
+    open_trusted(window, script)
+    choose(window, ".venv")
+    qtbot.waitUntil(lambda: has_gradient(window), timeout=60_000)
+
+
+def python_with_devices(folder, names):
+    """Return a program that answers like a Python with these devices; it counts in `asked`."""
+    answer = json.dumps([[3, 12, 1], "x", {"torch": "2.7.0", "numpy": "2", "msgspec": "1"}])
+    program = folder / "python"
+    program.write_text(
+        f'#!/bin/sh\ncase "$2" in\n*get_device*) echo x >> {folder}/asked; '
+        f"echo '{json.dumps(names)}';;\n*) echo '{answer}';;\nesac\n"
+    )
+    program.chmod(0o755)
+    return program
+
+
+def titles(window):
+    return [choice.title for choice in run_commands.python(window.context)]
+
+
+def test_the_devices_of_a_python_are_listed_and_asked_for_once(make_window, tmp_path, qtbot):
+    program = python_with_devices(tmp_path, ["NVIDIA H100", "NVIDIA H100"])
+    window = make_window()
+    window.open_first()
+    window.python.choose(str(program))
+    qtbot.waitUntil(lambda: window.session.doc.interpreter is not None, timeout=60_000)
+    with qtbot.waitSignal(window.python.listed, timeout=60_000):
+        assert not any("H100" in title for title in titles(window))
+    words = "Python 3.12.1 · torch 2.7.0 · cpu and 2 × NVIDIA H100"
+    assert any(title.endswith(words) for title in titles(window))
+    window.settings.flush()
+    again = make_window()
+    again.open_first()
+    assert any(title.endswith(words) for title in titles(again))
+    assert (tmp_path / "asked").read_text() == "x\n"
+    # A new executable may have other devices.
+    program.unlink()
+    python_with_devices(tmp_path, ["mps"])
+    with qtbot.waitSignal(again.python.listed, timeout=60_000):
+        titles(again)
+    assert any(title.endswith("cpu and mps") for title in titles(again))
+
+
+def test_a_python_that_came_with_a_program_is_not_run_for_the_list(make_window, tmp_path):
+    folder = tmp_path / "sent"
+    (folder / ".venv" / "bin").mkdir(parents=True)
+    packages = folder / ".venv" / "lib" / "python3.12" / "site-packages"
+    (packages / "torch-2.7.0.dist-info").mkdir(parents=True)
+    python_with_devices(folder / ".venv" / "bin", [])
+    (folder / "fit.py").write_text("import torch\n")
+    window = make_window()
+    window.open_first(str(folder / "fit.py"))
+    assert window.session.doc.foreign
+    assert any("sent/.venv" in title for title in titles(window))
+    assert not window.python._query.is_asking(str(folder / ".venv" / "bin" / "python"))
+    window.settings.trust(str(folder / "fit.py"), "import torch\n")
+    window.open_first(str(folder / "fit.py"))
+    titles(window)
+    assert window.python._query.is_asking(str(folder / ".venv" / "bin" / "python"))

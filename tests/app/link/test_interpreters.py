@@ -113,7 +113,7 @@ def test_a_python_says_what_it_has(other):
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        ('[[3, 9, 1], "p", {}]', "is Python 3.9.1: Gradscribe runs programs in 3.11 or newer"),
+        ('[[3, 9, 1], "p", {}]', "is Python 3.9.1: Gradscribe runs programs in 3.10 or newer"),
         ('[[3, 12, 0], "p", {"numpy": "2"}]', "has no torch and no msgspec: "),
         (
             '[[3, 12, 0], "p", {"numpy": "2", "msgspec": "0.18", "torch": "2.2.1+cu118"}]',

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from gradscribe.app.link import language, launch
+from gradscribe.app.link.interpreters import ask_interpreter
 from gradscribe.app.link.language import LanguageLink
 from gradscribe.engine.protocol import frames, messages
 from gradscribe.engine.protocol.language import (
@@ -17,6 +18,7 @@ from gradscribe.engine.protocol.language import (
     Located,
     TorchNames,
 )
+from tests.environments import make_environment
 
 PATIENCE_MS = 90_000
 
@@ -40,7 +42,7 @@ def scripted(monkeypatch, body, ready=True):
     """Let the process be a few lines of Python, which begin by saying that they are ready."""
     first = b"".join(frames.encode_frames(messages.Ready("", "3", (), 1))) if ready else b""
     lines = f"import os, sys, time\nos.write(1, {first!r})\n{body}"
-    monkeypatch.setattr(launch, "language_arguments", lambda folder: ["-c", lines])
+    monkeypatch.setattr(launch, "language_arguments", lambda *_: ["-c", lines])
 
 
 def test_it_answers_and_sends_the_names_of_torch(qtbot, link):
@@ -119,17 +121,31 @@ def test_garbage_is_survived(qtbot, link, monkeypatch, data):
     assert link.heard == []
 
 
+def test_the_packages_of_another_python_are_known(qtbot, link, tmp_path):
+    other = ask_interpreter(str(make_environment(tmp_path / "env")))
+    link.set_place("", other)
+    link.start()
+    wait(qtbot, lambda: link.is_ready)
+    link.ask(Complete(1, "import neighbour\nneighbour.", 2, 10))
+    wait(qtbot, lambda: any(isinstance(one, Completed) for one in link.heard))
+    answer = next(one for one in link.heard if isinstance(one, Completed))
+    assert "points" in {known.name for known in answer.names}
+    wait(qtbot, lambda: any(isinstance(one, TorchNames) for one in link.heard))
+    listed = next(one for one in link.heard if isinstance(one, TorchNames))
+    assert "relu" in {known.name for known in listed.owners["torch"]}
+
+
 def test_another_folder_has_another_process(qtbot, link, tmp_path):
     (tmp_path / "mine.py").write_text("value = 1\n")
     link.start()
     wait(qtbot, lambda: link.is_ready)
     before = link.pid()
-    link.set_folder(str(tmp_path))
+    link.set_place(str(tmp_path))
     wait(qtbot, lambda: link.is_ready and link.pid() != before)
     link.ask(Complete(1, "import mine\nmine.", 2, 5))
     wait(qtbot, lambda: any(isinstance(one, Completed) for one in link.heard))
     found = next(one for one in link.heard if isinstance(one, Completed))
     assert "value" in {one.name for one in found.names}
     after = link.pid()
-    link.set_folder(str(tmp_path))
+    link.set_place(str(tmp_path))
     assert link.pid() == after

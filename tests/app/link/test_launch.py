@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from gradscribe.app.link import launch
+from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.engine.protocol.position import CurrentLine
 
 FATAL = """warning: something
@@ -134,3 +135,24 @@ def test_an_engine_is_told_no_password_unless_its_programs_may_use_files(monkeyp
     assert "secret" not in launch.environment().values()
     assert launch.environment()["OMP_NUM_THREADS"] == "3"
     assert launch.environment(is_open=True)[name] == "secret"
+
+
+@pytest.mark.parametrize("version", ["3.10.13", "3.11.7"])
+def test_a_module_is_run_without_the_files_of_the_folder(tmp_path, version):
+    (tmp_path / "wave.py").write_text("raise SystemExit('the wrong module')")
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "shown.py").write_text(
+        "import sys, wave\nprint(__name__, sys.argv[1:], wave.__name__)"
+    )
+    python = Interpreter(sys.executable, version, "2.6.0")
+    words = launch.arguments_for(python, ["-P", "-u", "-m", "shown", "--alone", "it's"])
+    done = subprocess.run(
+        [python.path, *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "lib")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "__main__ ['--alone', \"it's\"] wave"
+    assert ("-P" in words) == (version != "3.10.13")

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from gradscribe.app.files import tape_files
 from gradscribe.app.link import launch, ranks
 from gradscribe.app.link.ranks import RankRun, check_count, first_failure
+from gradscribe.app.ranks import rank_files
 from gradscribe.engine.protocol import check_tape
 from gradscribe.engine.protocol.ranks.job import RankJob
-from gradscribe.playback.ranks.join import join
+from gradscribe.engine.protocol.ranks.join import join
 from gradscribe.playback.ranks.merge import merge
 from tests.app.link import rank_programs
 
@@ -167,6 +169,73 @@ def test_a_collective_that_others_never_reach_ends_at_the_time_limit(tmp_path):
     assert waiting.error.place.line == 7
     assert "all_reduce" in waiting.error.message
     assert join([run.tape for run in runs])[-1].missing == (1,)
+
+
+WRONG_WORLD = """\
+import torch.distributed as dist
+
+dist.init_process_group("gloo", world_size=3)
+"""
+
+
+def test_a_group_that_never_gets_whole_is_one_line(tmp_path):
+    runs = _run(WRONG_WORLD, tmp_path, timeout=3.0)
+    first = runs[first_failure(runs)].tape
+    assert first.error.place.line == 3
+    assert "init_process_group" in first.error.message
+    assert "\n" not in first.error.message
+
+
+BY_HAND = """\
+import gradscribe
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+total = torch.ones(2) * (dist.get_rank() + 1)
+dist.all_reduce(total)
+if dist.get_rank() == 1:
+    raise ValueError("by hand")
+dist.all_reduce(total)
+"""
+
+
+def test_ranks_started_by_hand_write_their_tapes_by_an_environment_variable(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(BY_HAND)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    environment = {
+        **launch.environment(is_open=True),
+        "OMP_NUM_THREADS": "1",
+        "GRADSCRIBE_RANK_TAPE": str(tmp_path / "hand.tape"),
+    }
+    done = subprocess.run(
+        [*command, str(script)], check=False, capture_output=True, env=environment
+    )
+    assert done.returncode != 0
+    path = rank_files.path_of(tmp_path / "hand.tape", 1)
+    (other, failed), trouble = rank_files.read_all(path, tape_files.read(path))
+    assert trouble == ""
+    assert (failed.tape.error.message, failed.tape.error.place.line) == ("by hand", 9)
+    assert [call.is_done for call in other.tape.collectives] == [True, False]
+    values = {value.id: value.snapshot for value in other.tape.values}
+    given, got = (
+        other.tape.snapshots[values[ids[0]]].array().tolist()
+        for ids in (other.tape.collectives[0].inputs, other.tape.collectives[0].outputs)
+    )
+    assert (given, got) == ([1.0, 1.0], [3.0, 3.0])
+
+
+def test_without_torchrun_the_variable_does_nothing_but_say_so(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import gradscribe\nprint('ran')")
+    environment = {**launch.environment(is_open=True), "GRADSCRIBE_RANK_TAPE": "x.tape"}
+    done = subprocess.run(
+        [sys.executable, str(script)], check=True, capture_output=True, env=environment, text=True
+    )
+    assert done.stdout == "ran\n"
+    assert done.stderr.count("\n") == 1
+    assert "no rank of torchrun" in done.stderr
 
 
 ASKS = """\

@@ -2,13 +2,21 @@
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtGui import QFontMetrics, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QTabBar
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QLabel,
+    QLineEdit,
+    QMenuBar,
+    QTabBar,
+)
 
 from gradscribe.app.files.documents import Drafts
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.presenting.presentation import TEXT_SHARE
+from gradscribe.app.ui import theming
 from gradscribe.app.window.window import Window
 from gradscribe.widgets.base.glass import is_covered
 from gradscribe.widgets.graph.paint import shapes
@@ -459,6 +467,37 @@ def layout(window):
     )
 
 
+def heights(window):
+    """Return the height of the font of each visible text of the window."""
+    kinds = (QAbstractButton, QLabel, QTabBar, QMenuBar)
+    found = [part for kind in kinds for part in window.findChildren(kind) if part.isVisible()]
+    return {part: QFontMetrics(part.font()).height() for part in found}
+
+
+def test_after_presenting_no_text_of_the_first_picture_has_the_size_of_the_lecture(
+    shown, qtbot, monkeypatch
+):
+    """The panels that come back, too, are dressed before the window is painted again."""
+    qtbot.wait(0)
+    before, seen = heights(shown), []
+    press(shown, KEY.Key_F5, SHIFT)
+    shown.look.finish()
+    qtbot.waitUntil(lambda: not shown.menuBar().isVisible())
+    QApplication.processEvents()
+    resume = theming.resume_paint
+    monkeypatch.setattr(
+        theming, "resume_paint", lambda window: (seen.append(heights(shown)), resume(window))
+    )
+    press(shown, KEY.Key_Escape)
+    qtbot.waitUntil(lambda: bool(seen))
+    first = seen[0]
+    assert shown.menuBar() in first
+    same = before.keys() & first.keys()
+    assert len(same) > 20
+    wrong = {part: (before[part], first[part]) for part in same if before[part] != first[part]}
+    assert not wrong
+
+
 @pytest.mark.parametrize("leave", ["Esc", "Shift+F5"])
 def test_after_presenting_everything_is_where_it_was(shown, qtbot, leave):
     shown.columns.left.setSizes([500, 230])
@@ -525,7 +564,11 @@ def test_every_text_grows_with_the_lecture_and_has_its_own_size_after_it(shown, 
     for _ in range(2):
         press(shown, KEY.Key_F5, SHIFT)
         assert shown.presentation.is_on
-        qtbot.waitUntil(lambda: all(sizes()[part] > size for part, size in before.items()))
+        qtbot.waitUntil(
+            lambda: all(sizes()[part] > size for part, size in before.items()), timeout=60_000
+        )
         press(shown, KEY.Key_Escape)
         assert not shown.presentation.is_on
-        qtbot.waitUntil(lambda: all(sizes()[part] == size for part, size in before.items()))
+        qtbot.waitUntil(
+            lambda: all(sizes()[part] == size for part, size in before.items()), timeout=60_000
+        )

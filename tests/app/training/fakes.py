@@ -33,6 +33,7 @@ class FakeTrainLink(QObject):
         super().__init__()
         self.sent = []
         self.killed = ""
+        self.interpreter = None
         self.stopped = False
         self.closed = False
         self._last = 0
@@ -46,6 +47,9 @@ class FakeTrainLink(QObject):
 
     def stop_reading(self):
         self.stopped = True
+
+    def renew(self):
+        """Do nothing: it runs in no Python."""
 
     def kill(self, why):
         self.killed = why

@@ -36,6 +36,7 @@ def test_text_size_and_presenting_scale_the_type(qtbot):
     assert look.scale() == 1.2
     settings.put("presenting", True)
     assert look.scale() == 1.2 * PRESENTING_TEXT
+    look.finish()
     assert QApplication.font().pixelSize() == round(13 * look.scale())
     settings.put("presenting", False)
     settings.put("text", 1.0)

@@ -2,6 +2,7 @@
 
 import sys
 
+from gradscribe.engine.record.code_positions import compile_text
 from gradscribe.engine.record.source import Source
 from gradscribe.engine.run.run import record
 
@@ -14,7 +15,7 @@ def placed(text: str, expression: str):
         seen.append(source.locate(sys._getframe(1)))
         return 0
 
-    exec(compile(text, "<test>", "exec"), {"here": here})
+    exec(compile_text(text, "<test>"), {"here": here})
     where, doing = seen[0]
     place = source.place(source.span(where))
     line = text.splitlines()[place.line - 1]

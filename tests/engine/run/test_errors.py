@@ -9,6 +9,7 @@ import torch
 
 from gradscribe.engine.protocol import check_tape
 from gradscribe.engine.protocol.tape import Place
+from gradscribe.engine.record.code_positions import compile_text
 from gradscribe.engine.run import errors, run
 from gradscribe.engine.run.watchdog import Interrupted
 
@@ -19,7 +20,7 @@ def raised(source, **names):
     """Run ``source`` and return what it raised."""
     names = {"torch": torch, **names}
     try:
-        exec(compile(source, FILE, "exec"), names)
+        exec(compile_text(source, FILE), names)
     except BaseException as error:  # noqa: BLE001 - any exception is the subject here
         return error
     raise AssertionError("the program ran")

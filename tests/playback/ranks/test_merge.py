@@ -6,8 +6,12 @@ import pytest
 from gradscribe.engine.protocol import check_tape
 from gradscribe.engine.protocol.tape import Collective, Problem, Tape
 from gradscribe.engine.run import run
+from gradscribe.playback.graph.build import build_picture
+from gradscribe.playback.graph.look import CardLook, look_at
 from gradscribe.playback.ranks.merge import merge
 from gradscribe.playback.tape.index import index_of
+from gradscribe.playback.tape.phases import phases
+from gradscribe.playback.tape.scenes import scenes
 
 SOURCE = """\
 w = param({w})
@@ -96,3 +100,49 @@ def test_a_rank_that_left_nothing_is_merged_as_well(ranks):
 
 def test_what_is_printed_has_its_rank(ranks):
     assert merge(ranks).stdout.count("[rank ") == 2
+
+
+GRADIENTS = """\
+w = param({w})
+optimizer = optim.SGD([w], lr=0.1)
+for step in range(2):
+    optimizer.zero_grad()
+    loss = w * 2
+    loss.backward()
+    w.grad.add_(1.0)
+    optimizer.step()
+"""
+"""``add_`` on the gradient stands for its all_reduce."""
+
+
+def _reducing(w):
+    tape = run.record(GRADIENTS.format(w=w))
+    calls = [
+        Collective("all_reduce", (0, 1), number, op.place, at, op.inputs[:1], op.outputs, "sum")
+        for number, (at, op) in enumerate((a, o) for a, o in enumerate(tape.ops) if o.op == "add_")
+    ]
+    return msgspec.structs.replace(tape, collectives=tuple(calls))
+
+
+def test_a_step_of_all_ranks_is_one_scene_with_its_collective():
+    merged = merge([_reducing(1.0), _reducing(3.0)])
+    found = scenes(merged)
+    assert len(found) == 2
+    for scene in found:
+        kinds = [event.kind for event in merged.events[scene.start : scene.stop]]
+        assert kinds.count("backward") == kinds.count("step") == 2
+    shared = [call.op for call in merged.collectives]
+    assert len(shared) == 2
+    index = index_of(merged)
+    assert all(index.kinds[op] == "forward" for op in shared)
+    at = [index.op_events[op] for op in shared]
+    assert [phases(merged)[position] for position in at] == ["Backward", "Backward"]
+    assert len(build_picture(merged, found[0]).cards) == len(build_picture(merged, found[1]).cards)
+    assert sum(card.op == shared[0] for card in build_picture(merged, found[0]).cards) == 1
+    key = next(card.key for card in build_picture(merged, found[0]).cards if card.op == shared[0])
+    before, after = (
+        look_at(merged, build_picture(merged, found[0]), found[0], position)
+        for position in (at[0], at[0] + 1)
+    )
+    assert not before.cards.get(key, CardLook()).reached
+    assert after.cards[key].reached

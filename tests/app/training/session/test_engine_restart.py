@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from gradscribe.app.files.file_writer import FileWriter
+from gradscribe.app.training.saving import session_file
 from gradscribe.app.training.saving.session_file import TrainingSessionData
 from gradscribe.app.training.saving.session_reader import load_session
 from gradscribe.app.training.saving.session_store import SessionStore, to_session_run
@@ -221,6 +222,72 @@ def test_every_run_out_of_a_file_survives_an_engine_that_dies_later(session, lin
     link.die()
     link.die()
     assert [(run.alive, run.step) for run in session.runs] == [(True, 30), (True, 33)]
+
+
+WRONG = replace(SETUP, mistakes=("no_zero_grad",))
+
+
+def side_by_side(session, link, revival, qtbot):
+    """Return the run with a mistake and its correct run, at step 30 and kept."""
+    trained(session, link, revival, qtbot, setup=WRONG)
+    right = session.store.find(session.store.right_id)
+    qtbot.waitUntil(lambda: revival.saved_run(right.run_id) is not None)
+    qtbot.waitUntil(lambda: revival.saved_run(right.run_id).step == right.step == 30)
+    return session.run, right
+
+
+def both_go_on(session, link):
+    """Advance the current run, and check that its correct run makes the same steps."""
+    run, right = session.run, session.store.find(session.store.right_id)
+    link.send(messages.WatchViews(run.run_id, (messages.ViewRequest("beside"),)))
+    session.controller.advance(12)
+    link.work()
+    assert (run.step, right.step) == (42, 42)
+    assert run.views["beside"].facts["right_step"] == 42
+    assert (run.setup.mistakes, right.setup.mistakes) == (("no_zero_grad",), ())
+    return losses(run), losses(right)
+
+
+def test_two_runs_side_by_side_stay_a_pair_when_their_engine_dies(session, link, revival, qtbot):
+    side_by_side(session, link, revival, qtbot)
+    link.die()
+    link.work()
+    after = both_go_on(session, link)
+    other = TrainSession(undisturbed := MortalLink())
+    other.store.setup = WRONG
+    other.controller.begin()
+    other.controller.advance(30)
+    undisturbed.work()
+    assert both_go_on(other, undisturbed) == after
+    other.close()
+
+
+def test_two_runs_side_by_side_are_a_pair_again_out_of_a_file(
+    session, link, revival, qtbot, tmp_path
+):
+    side_by_side(session, link, revival, qtbot)
+    saving = SessionStore(session, link, FileWriter(session), session)
+    saving.save(tmp_path / "pair.gradscribe")
+    link.work()
+    qtbot.waitUntil((tmp_path / "pair.gradscribe").exists)
+    saved = session_file.read(tmp_path / "pair.gradscribe")
+    assert saved.runs[saved.right].setup.mistakes == ()
+    later = TrainSession(fresh := MortalLink())
+    SessionStore(later, fresh, FileWriter(later), later).open(load_session(saved))
+    fresh.work()
+    assert [run.step for run in later.runs] == [30, 30]
+    both_go_on(later, fresh)
+    later.close()
+
+
+def test_a_correct_run_that_is_gone_or_current_makes_no_pair(session, link, revival, qtbot):
+    run, right = side_by_side(session, link, revival, qtbot)
+    for number in (0, 99, run.run_id):
+        session.controller.pair(number)
+        assert session.store.right_id == right.run_id
+    session.controller.select(right.run_id)
+    session.controller.pair(run.run_id)
+    assert session.store.right_id == right.run_id
 
 
 def test_a_run_that_one_forks_from_is_kept_where_it_was_left(session, link, revival, qtbot):

@@ -7,8 +7,10 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from gradscribe.app.document import examples
+from gradscribe.app.training.setup import presets
 from gradscribe.app.ui.examples import gallery as gallery_module
-from gradscribe.app.ui.examples.gallery import COLUMNS, Gallery
+from gradscribe.app.ui.examples.gallery import COLUMNS, SETUPS, Gallery
+from gradscribe.app.ui.examples.thumbnail import ExampleThumbnail
 
 
 @pytest.fixture
@@ -28,6 +30,21 @@ def gallery(qtbot):
 def test_every_example_has_a_tile_with_a_sentence(gallery):
     assert [tile.accessibleName() for tile in gallery.tiles] == [e.title for e in examples.load()]
     assert all(tile.accessibleDescription() for tile in gallery.tiles)
+
+
+def test_set_ups_have_no_pictures_of_programs_of_the_same_name(gallery, qtbot):
+    names = {preset.name for preset in presets.load()} & {e.name for e in examples.load()}
+    assert names
+    gallery.leave()
+    made = Gallery(gallery.over, presets.load(), words=SETUPS)
+    made.open()
+    qtbot.waitUntil(lambda: len(made.tiles) == len(presets.load()))
+    assert not made.findChildren(ExampleThumbnail)
+    qtbot.keyClicks(made.tiles[0], "vanish")
+    assert made.search.text() == "vanish"
+    with qtbot.waitSignal(made.chosen) as heard:
+        qtbot.keyClick(made.search, Qt.Key.Key_Return)
+    assert heard.args[0].title == "Vanishing gradients"
 
 
 @pytest.fixture

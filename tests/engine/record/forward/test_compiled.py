@@ -67,10 +67,12 @@ print(net.eval()(x.double()).shape)
 
 def test_a_compiled_module_looks_as_torchs_own_does():
     ran = subprocess.run(
-        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False
     )
     tape = record(PROGRAM)
-    assert tape.error is None
+    # Of compiled modules, torch before 2.7 has no length.
+    words = ran.stderr.splitlines()[-1:]
+    assert [f"{tape.error.type}: {tape.error.message}"] == words if tape.error else not words
     assert tape.stdout == ran.stdout
 
 

@@ -122,7 +122,8 @@ print(net.weight.grad.shape, net.to_empty(device="cpu").weight.device)
 def test_a_tracer_does_what_it_does_in_plain_torch(name):
     names, output, error = plain(TRACERS[name])
     tape = run.record(TRACERS[name])
-    assert error is tape.error is None
+    # A release may lack a tracer, or refuse the program: then with the same words.
+    assert (error and str(error)) == (tape.error and tape.error.message)
     assert not tape.truncated
     assert tape.stdout == output
     for leaf in tape.leaves:

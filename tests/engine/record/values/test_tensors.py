@@ -153,3 +153,28 @@ def test_a_view_that_is_only_read_is_not_what_changed_its_base():
     row = values[sum_.inputs[0]]
     assert row.name == "row"
     assert tape.ops[row.op].op == "mul_"
+
+
+FREED = """\
+flat = torch.zeros(100)
+part = flat.view(10, 10)[2:4]
+late = flat[5:10]
+with torch.no_grad():
+    flat.untyped_storage().resize_(0)
+    inside = part.view(20)
+    other = late.view(5, 1)
+    whole = flat.view(4, 25)
+    flat.untyped_storage().resize_(400)
+    flat.fill_(3.0)
+last = flat.sum()
+"""
+
+
+def test_memory_that_was_given_back_is_not_read():
+    """FSDP does so with parameters that it has gathered: torch itself would read from nowhere."""
+    tape = run.record(FREED)
+    assert (tape.status, tape.truncated) == ("ok", "")
+    # The first value of each: at the end they have memory again.
+    kept = {value.name: value.snapshot for value in reversed(tape.values)}
+    assert kept["inside"] is kept["other"] is kept["whole"] is None
+    assert tape.snapshots[kept["last"]].item() == 300.0

@@ -1,8 +1,8 @@
 """Collectives of several ranks, joined by group and number."""
 
+from gradscribe.engine.protocol.ranks.join import join
 from gradscribe.engine.protocol.tape import Collective, Place, Tape
 from gradscribe.playback.ranks import table
-from gradscribe.playback.ranks.join import join
 
 
 def _call(kind, number, group=(0, 1), line=1, **more):

@@ -1,0 +1,1 @@
+"""An engine on another machine, by the system's OpenSSH client."""

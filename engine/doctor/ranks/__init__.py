@@ -1,0 +1,1 @@
+"""Mistakes that the tapes of several ranks show together."""

@@ -1,0 +1,1 @@
+"""One file a finding of several ranks, with its detector."""
