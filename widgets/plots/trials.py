@@ -111,7 +111,7 @@ class TrialPlot(Plot):
         self.trials: tuple[PlottedTrial, ...] = ()
         self.selected: int | None = None
         self._places: list[tuple[PlottedTrial, QPolygonF]] = []
-        """What was drawn, in pixels."""
+        """The drawn trials, each with its point or line in pixels."""
         self.canvas.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def show_trials(self, names: Sequence[str], trials: Sequence[PlottedTrial]) -> None:

@@ -39,7 +39,7 @@ def offered(setup: Setup, entries: Sequence[CatalogueEntry]) -> list[str]:
     return [*names, *KEYS]
 
 
-class AxisRow(QWidget):
+class SweptOptionRow(QWidget):
     """An option and its values."""
 
     changed = Signal()
@@ -74,7 +74,7 @@ class AxisRow(QWidget):
 
 
 class SweepForm(QWidget):
-    """What is varied; says at once how many trials that is, or why it is none."""
+    """The options that are varied, with the number of trials, or the reason why there are none."""
 
     started = Signal()
     stopped = Signal()
@@ -85,7 +85,7 @@ class SweepForm(QWidget):
         self._setup, self._entries = Setup(), tuple[CatalogueEntry, ...]()
         self.sweep: Sweep | None = None
         """The sweep as it stands; None while something is wrong with it."""
-        self.rows: list[AxisRow] = []
+        self.rows: list[SweptOptionRow] = []
         self.heading = Heading("Options", "every combination is a trial")
         self._list = vbox(None, spacing=10)
         self.add = push_button("Add option", self, lambda: self.add_row("", ""), "crumb")
@@ -163,14 +163,14 @@ class SweepForm(QWidget):
         names = offered(self._setup, self._entries)
         used = {row.name.currentText() for row in self.rows}
         free = next((each for each in names if each not in used), "")
-        row = AxisRow(names, name or free, values, self)
+        row = SweptOptionRow(names, name or free, values, self)
         row.changed.connect(self.check)
         row.removed.connect(lambda: self._drop(row))
         self.rows.append(row)
         self._list.addWidget(row)
         self.check()
 
-    def _drop(self, row: AxisRow) -> None:
+    def _drop(self, row: SweptOptionRow) -> None:
         self.rows.remove(row)
         self._list.removeWidget(row)
         row.hide()
