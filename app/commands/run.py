@@ -159,11 +159,12 @@ def python(context: CommandContext) -> list[MenuChoice]:
             " · ".join(filter(None, parts)),
             lambda at: at.python.choose(found.path),
             found.path,
-            checked=here is not None and here.path == found.path,
+            checked=here is not None and here.url == found.path,
         )
 
     choices += [choice(found) for found in context.python.found()]
-    return [*choices, MenuChoice("Other…", _choose_other_python)]
+    machine = MenuChoice("On another machine…", _choose_machine)
+    return [*choices, MenuChoice("Other…", _choose_other_python), machine]
 
 
 def _own_parts(context: CommandContext) -> list[str]:
@@ -179,6 +180,13 @@ def _choose_other_python(context: CommandContext) -> None:
     path = context.dialogs.ask_open("Choose a Python", "Python (python*);;All files (*)")
     if path is not None:
         context.python.choose(str(path))
+
+
+def _choose_machine(context: CommandContext) -> None:
+    here = context.session.doc.interpreter
+    address = context.dialogs.ask_machine(here.url if here is not None and here.host else "")
+    if address:
+        context.python.choose(address)
 
 
 @submenu("run.device", "Device", menu="Run/2", page="program")

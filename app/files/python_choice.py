@@ -15,17 +15,19 @@ from gradscribe.app.link.device_query import DeviceQuery
 from gradscribe.app.link.interpreters import (
     Interpreter,
     UnusablePython,
-    ask_interpreter,
     lent_source,
 )
 from gradscribe.app.link.package_install import PackageInstall
-from gradscribe.app.link.python_search import MOST, FoundPython, environment_name, find_pythons
+from gradscribe.app.link.python_search import MOST, FoundPython, find_pythons, python_name
+from gradscribe.app.link.remote.address import SCHEME
+from gradscribe.app.link.remote.ask import find_python
 from gradscribe.app.runtime.notice import Notice, NoticeActions
 from gradscribe.app.runtime.worker import BackgroundWorker
+from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.widgets.base.single_shot import single_shot
 
-KEY = "pythons"
+KEY, LINE = "pythons", "line"
 MOST_FILES, MOST_USED = 200, 10
 """Most files whose Python is remembered, and most Pythons that are offered since they were used."""
 
@@ -82,14 +84,19 @@ class PythonChoice(QObject):
 
     def found(self) -> list[FoundPython]:
         """Return the Pythons that the document may be meant for, by their files."""
-        used = {python.path: python for python in self._stored().used}
+        far = [python for python in self._stored().used if python.host]
+        used = {python.path: python for python in self._stored().used if not python.host}
         found = find_pythons(launch.script_folder(self._session.doc.path), used)
         # What a Python has said of itself is better than what its files look like.
-        return [
+        known = [
             replace(python, version=known.version, torch=known.torch)
             if (known := used.get(python.path))
             else python
             for python in found
+        ]
+        return known + [
+            FoundPython(python.url, python_name(python), python.version, python.torch)
+            for python in far
         ]
 
     def devices(self, python: FoundPython) -> str | None:
@@ -98,6 +105,8 @@ class PythonChoice(QObject):
         It is asked in the background, `listed` follows. A Python that lies next to a program from
         elsewhere is not asked: it came with the program, and to ask it is to run it.
         """
+        if python.path.startswith(SCHEME):
+            return None  # It is named by its engine; nobody is to log in for a menu.
         stored = self._stored()
         known = stored.devices.get(python.path)
         if known is not None and known.stamp == _stamp(python):
@@ -125,7 +134,7 @@ class PythonChoice(QObject):
             preferred, self._preferred = self._preferred, None
             return preferred
         python = self._stored().files.get(path) if path else None
-        if python is None or os.path.isfile(python.path):
+        if python is None or python.host or os.path.isfile(python.path):
             return python
         gone = f"{python.path} is gone: the program runs in Gradscribe's own Python"
         self._notices.post(Notice(KEY, gone))
@@ -164,12 +173,23 @@ class PythonChoice(QObject):
         """Run the document in a Python that has said what it has."""
         self._notices.drop(KEY)
         stored = self._stored()
-        others = [other for other in stored.used if other.path != python.path]
+        others = [other for other in stored.used if other.url != python.url]
         stored.used = [python, *others][:MOST_USED]
         self._store(stored)
         self._session.set_interpreter(python)
-        name = environment_name(python.path)
-        self.said.emit(f"Runs in Python {python.version} of {name}, torch {python.torch}")
+        where = f"{'on' if python.host else 'of'} {python_name(python)}"
+        self.said.emit(f"Runs in Python {python.version} {where}, torch {python.torch}")
+
+    def note(self, message: object) -> None:
+        """Show that the line to an engine on another machine is lost, until it is there again."""
+        if not isinstance(message, messages.LineState):
+            return
+        if message.is_up:
+            self._notices.drop(LINE)
+            self.said.emit(f"{message.host} is there again: what was missed has arrived")
+        else:
+            text = f"Line to {message.host} lost, trying again: what runs there goes on"
+            self._notices.show_now(Notice(LINE, text, more=message.why))
 
     def close(self) -> None:
         """End a running installation, and wait for the thread that asks a Python."""
@@ -261,4 +281,4 @@ def _stamp(python: FoundPython) -> str:
 
 def _ask(name: str) -> Interpreter:
     lent_source()
-    return ask_interpreter(name)
+    return find_python(name)

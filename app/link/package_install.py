@@ -1,15 +1,21 @@
 """Installation of packages into a Python of the user's, with its output."""
 
+import shlex
+
 from PySide6.QtCore import QObject, QProcess, Signal
 
 from gradscribe.app.link.interpreters import install_command
+from gradscribe.app.link.remote import address, connection, ssh_command
 
 CLOSE_MS = 2000
 """Time that pip gets to end after it was asked to."""
 
 
 class PackageInstall(QObject):
-    """Runs ``pip install`` in another process."""
+    """Runs ``pip install`` in another process; on another machine by ssh.
+
+    ``command`` is what a user would type.
+    """
 
     printed = Signal(str)
     ended = Signal(str)
@@ -17,11 +23,16 @@ class PackageInstall(QObject):
 
     def __init__(self, path: str, packages: tuple[str, ...], parent: QObject) -> None:
         super().__init__(parent)
-        self.command = install_command(path, list(packages))
-        """The command as a user would type it."""
+        words = ["-m", "pip", "install", "--progress-bar", "off", *packages]
         self._process = process = QProcess(self)
-        process.setProgram(path)
-        process.setArguments(["-m", "pip", "install", "--progress-bar", "off", *packages])
+        if path.startswith(address.SCHEME):
+            far = address.parse(path)
+            self.command = connection.install_command(far, list(packages))
+            program, *words = ssh_command.arguments(far, f"{far.shell_python} {shlex.join(words)}")
+        else:
+            self.command, program = install_command(path, list(packages)), path
+        process.setProgram(program)
+        process.setArguments(words)
         process.setProcessChannelMode(QProcess.ProcessChannelMode.MergedChannels)
         process.readyReadStandardOutput.connect(self._read)
         process.finished.connect(self._finish)

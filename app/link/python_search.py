@@ -9,6 +9,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from gradscribe.app.link.interpreters import Interpreter
+
 FOLDERS = (".venv", "venv", "env", ".pixi/envs/*")
 """Places of environments in a project, as patterns."""
 PARENTS = 4
@@ -47,6 +49,11 @@ def find_pythons(folder: str, used: Iterable[str] = ()) -> list[FoundPython]:
         if len(found) < MOST and place != own and place not in found and os.path.isfile(path):
             found[place] = FoundPython(path, environment_name(path), *_versions(prefix))
     return list(found.values())
+
+
+def python_name(python: Interpreter) -> str:
+    """Return the name of a Python: that of its environment, or of the machine it is on."""
+    return python.host.removeprefix("ssh://") or environment_name(python.path)
 
 
 def environment_name(path: str) -> str:

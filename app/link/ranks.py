@@ -39,7 +39,6 @@ END_S = 90.0
 STOP_S = 35.0
 """Seconds for the ranks to end after they were asked to; torch.distributed.run takes up to 30."""
 _FAILED = re.compile(r"rank\s*:\s*(\d+) \(local_rank.*?exitcode\s*:\s*(-?\d+)", re.S)
-_PEER = re.compile(r"closed by peer|reset by peer|Broken pipe|Connection refused", re.IGNORECASE)
 
 
 class RankRun:
@@ -153,22 +152,6 @@ class RankRun:
             return Tape(status="error", error=Problem("Stopped", "Stopped before it was recorded"))
         why = launch.last_line(errors) or "torch.distributed.run ended"
         return Tape(status="died", error=Problem("EngineDied", f"Rank {rank} did not run: {why}"))
-
-
-def first_failure(runs: tuple[RunFile, ...]) -> int | None:
-    """Return the rank whose end made the others end; None if all ended well.
-
-    The others were ended from outside, or lost their connection to it.
-    """
-    failed = [at for at, run in enumerate(runs) if run.tape.status != "ok"]
-
-    def weight(rank: int) -> tuple[bool, bool, int]:
-        error = runs[rank].tape.error
-        ended = error is not None and error.type == "RankEnded"
-        lost = error is not None and _PEER.search(error.message) is not None
-        return ended, lost, rank
-
-    return min(failed, key=weight, default=None)
 
 
 def check_count(ranks: int) -> str:

@@ -17,6 +17,7 @@ from gradscribe.engine.protocol.ranks.job import RankJob
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Finding, Tape
 from gradscribe.engine.protocol.tape_file import RunFile
+from gradscribe.playback.ranks.failure import first_failure
 from gradscribe.playback.ranks.merge import merge, rank_name
 from gradscribe.widgets.base.labels import tip
 
@@ -169,7 +170,7 @@ class RanksController(QObject):
             self.changed.emit()
             return
         self.show(runs)
-        failed = ranks.first_failure(runs)
+        failed = first_failure([run.tape for run in runs])
         end = f"{rank_name(failed).capitalize()} failed" if failed is not None else "All ended well"
         self._say(f"{len(runs)} ranks: {end.lower()}")
 

@@ -50,6 +50,12 @@ class Dialogs:
         changed, agreed = QInputDialog.getText(self._window, "Gradscribe", title, edit, text)
         return changed.strip() if agreed else None
 
+    def ask_machine(self, address: str) -> str | None:
+        """Let the user choose a machine and a Python there; return its address."""
+        from gradscribe.app.ui.machine_dialog import MachineDialog
+
+        return MachineDialog(self._window, address).ask()
+
     def _folder(self) -> Path:
         """Return a file dialog's folder: that of the last one, else the program's."""
         path = self._session.doc.path

@@ -5,7 +5,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 
 from gradscribe.app.document.state import ENGINE_DIED, Doc, Layer, Result, View
-from gradscribe.app.link.python_search import environment_name
+from gradscribe.app.link.python_search import python_name
 from gradscribe.app.window.device_button import DeviceButton
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.explain.devices import devices_of
@@ -301,7 +301,7 @@ def engine_line(result: Result, doc: Doc) -> str:
         return "Running…"
     if result.engine == "stopping":
         return "Stopping…"
-    python = environment_name(doc.interpreter.path) if doc.interpreter is not None else ""
+    python = python_name(doc.interpreter) if doc.interpreter is not None else ""
     torch = f"torch {result.torch}" if result.torch else ""
     parts = [python, torch, doc.device, f"seed {doc.seed}"]
     if result.shown_id and not result.stale and result.seconds:

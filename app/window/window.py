@@ -202,6 +202,7 @@ class Window(QMainWindow):
         python.said.connect(self.status.say)
         python.printed.connect(self.output_tab.append)
         python.listed.connect(lambda: self.menus.refill("run.python"))
+        self._link.received.connect(python.note)
         return python
 
     def _make_typing(self) -> AssistanceController:
@@ -487,7 +488,10 @@ class Window(QMainWindow):
 
     def make_train_link(self) -> TrainEngine:
         """Return the link to the training page's own engine."""
-        return TrainLink(self, self._link.give_spare)
+        link = TrainLink(self, self._link.give_spare)
+        # The choice of a Python is made later than this.
+        link.received.connect(lambda message: self.python.note(message))
+        return link
 
     def _enter(self, name: str) -> None:
         self.clock.pause()

@@ -3,6 +3,7 @@
 from gradscribe.engine.hints import advice, calls
 from gradscribe.engine.hints.advice import HintRow
 
+_ONE_TARGET = "One row of scores has one target; a batch of scores has the shape (batch, classes)."
 ROWS = (
     HintRow(
         r"Found dtype (\w+) but expected (\w+)",
@@ -42,9 +43,15 @@ ROWS = (
     ),
     HintRow(
         "For 1D input, 1D target must have size 1",
-        "One row of scores has one target; a batch of scores has the shape (batch, classes).",
+        _ONE_TARGET,
         "For 1D input, 1D target must have size 1, but got target size: 2",
         ValueError,
+    ),
+    HintRow(
+        # torch 2.6
+        r"size mismatch \(got input: \[\d+\], target: \[\d+\]\)",
+        _ONE_TARGET,
+        "size mismatch (got input: [3], target: [2])",
     ),
     HintRow(
         r"permute.*input\.dim\(\) = (\d+) is not equal to len\(dims\) = (\d+)",
@@ -197,12 +204,21 @@ ROWS = (
         TypeError,
     ),
     HintRow(
+        # Python 3.10
+        "^__enter__$",
+        "Call it, with parentheses: with torch.no_grad().",
+        "__enter__",
+        AttributeError,
+    ),
+    HintRow(
         r"1D tensors expected, but got (\d)D and (\d)D",
         "dot is for two vectors: for matrices write a @ b.",
         "1D tensors expected, but got 2D and 2D tensors",
     ),
     HintRow(
-        r"(stack|cat)\(\): .*must be tuple of Tensors, not Tensor",
+        r"(stack|cat)\(\)(?:: .*must be tuple of Tensors, not Tensor"
+        # torch 2.6
+        r"| received an invalid combination of arguments - got \(Tensor,)",
         "The tensors go into one list: torch.{1}([a, b]).",
         "stack(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor",
         TypeError,

@@ -40,7 +40,8 @@ NUMBERS_BUDGET = 64 << 20
 NUMBERS_CHUNK = 8 << 20
 """Bytes of big tensors in a section."""
 
-_MAGIC = b"gradscribe-tape "
+MAGIC = b"gradscribe-tape "
+"""The first bytes of a file; the number of its format follows."""
 _LINE = 40
 _HEADER = struct.Struct(">16sII32s")
 _SIGNED = struct.Struct(">16sII")
@@ -123,7 +124,7 @@ def encode(run: RunFile) -> list[bytes]:
     Raises:
         UnreadableTape: the run is too long to be read back.
     """
-    pieces, unpacked, sections = [b"%s%d\n" % (_MAGIC, VERSION)], 0, 0
+    pieces, unpacked, sections = [b"%s%d\n" % (MAGIC, VERSION)], 0, 0
     for name, raw in _raw_sections(run):
         unpacked += len(raw)
         if len(raw) > MAX_SECTION or unpacked > MAX_UNPACKED:
@@ -226,8 +227,8 @@ def decode(data: bytes) -> RunFile:
 def _check_version(data: bytes) -> int:
     """Return where the sections begin."""
     end = data.find(b"\n", 0, _LINE)
-    number = data[len(_MAGIC) : max(end, 0)]
-    if not data.startswith(_MAGIC) or not number.isdigit():
+    number = data[len(MAGIC) : max(end, 0)]
+    if not data.startswith(MAGIC) or not number.isdigit():
         raise UnreadableTape("it is not a recorded run")
     if int(number) > VERSION:
         raise UnreadableTape(

@@ -22,9 +22,9 @@ from gradscribe.engine.protocol.tape import (
     Event,
     Op,
     Problem,
-    Status,
     Tape,
 )
+from gradscribe.playback.ranks.failure import first_failure
 
 TABLES = {
     "enter": "calls",
@@ -39,7 +39,6 @@ TABLES = {
 }
 """Kinds of events whose order is that of the rows of a table."""
 _SAME = {"leave": "calls", "end": "passes"}
-_WORST: tuple[Status, ...] = ("ok", "refused", "error", "timeout", "died")
 
 
 def merge(tapes: Sequence[Tape]) -> Tape:
@@ -229,8 +228,7 @@ class _Merge:
 
     def _build(self) -> Tape:
         tapes = self._tapes
-        worst = max((tape.status for tape in tapes), key=_WORST.index)
-        failed = next((at for at, tape in enumerate(tapes) if tape.status == worst), 0)
+        failed = first_failure(tapes) or 0
         rows: dict[str, Any] = {
             name: tuple(
                 _box(rank) if old < 0 else self._row(name, rank, getattr(tapes[rank], name)[old])
@@ -242,8 +240,8 @@ class _Merge:
         lead = tapes[failed]
         return replace(
             tapes[0],
-            status=worst,
-            error=_problem(failed, lead.error) if worst != "ok" else None,
+            status=lead.status,
+            error=_problem(failed, lead.error),
             stdout="".join(
                 f"[{rank_name(r)}]\n{t.stdout}\n" for r, t in enumerate(tapes) if t.stdout
             ),
@@ -526,7 +524,9 @@ def _box(rank: int) -> Call:
 
 
 def _problem(rank: int, error: Problem | None) -> Problem | None:
-    return None if error is None else replace(error, message=f"{rank_name(rank)}: {error.message}")
+    if error is None or error.message.lower().startswith(rank_name(rank)):
+        return error
+    return replace(error, message=f"{rank_name(rank)}: {error.message}")
 
 
 def _end(tape: Tape) -> Iterable[Event]:

@@ -156,6 +156,9 @@ class FakeDialogs:
     def ask_text(self, title, text):
         return self.answers.get("text")
 
+    def ask_machine(self, address):
+        return self.answers.get("machine")
+
 
 def leaves(count: int) -> Tape:
     """A tape on which ``count`` scalar parameters come into being and nothing else."""

@@ -284,8 +284,8 @@ class _Table(QTableWidget):
         # A list of differences may be very long: it is elided beyond two fifths of the width.
         last = min(self._last, max(self._title, 2 * room // 5))
         name = min(self._name, max(LEAST_NAME, room - last))
-        if name + self._title > room:
-            name = max(min(name, SHORT_NAME), room - self._title)
+        if name + max(last, self._title) > room:
+            name = max(min(name, SHORT_NAME), room - max(last, self._title))
         self.setColumnWidth(0, name)
         # Qt's own stretching leaves the last column too wide once it was pushed out of view.
         self.setColumnWidth(self.columnCount() - 1, max(self._title, room - name))

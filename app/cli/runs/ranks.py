@@ -21,6 +21,7 @@ from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Finding, Tape
 from gradscribe.engine.protocol.tape_file import RunFile
 from gradscribe.playback.ranks import table
+from gradscribe.playback.ranks.failure import first_failure
 from gradscribe.playback.ranks.merge import merge
 from gradscribe.playback.text import formatting
 
@@ -84,7 +85,7 @@ def _findings_text(found: Sequence[Finding], script: str) -> str:
 
 def _write_problems(runs: tuple[RunFile, ...], script: str) -> None:
     """Write why the run failed, the rank first that made the others end."""
-    first = ranks.first_failure(runs)
+    first = first_failure([run.tape for run in runs])
     if first is None:
         return
     order = [first, *(rank for rank in range(len(runs)) if rank != first)]

@@ -65,8 +65,9 @@ class Connection:
         except OSError as error:
             raise UnusablePython("There is no ssh here: install the OpenSSH client") from error
         self._errors = bytearray()
-        self._listener = threading.Thread(target=self._read_errors, daemon=True)
-        self._listener.start()
+        # Events, not `join` and `Timer`: these register a thread of Qt's that asks, for good.
+        self._errors_ended, self._greeted = threading.Event(), threading.Event()
+        threading.Thread(target=self._read_errors, daemon=True).start()
         self._is_late = False
         self._is_reached = False
 
@@ -80,7 +81,7 @@ class Connection:
         """End the connection, and wait for that."""
         self._process.kill()
         self._process.wait()
-        self._listener.join(1.0)
+        self._errors_ended.wait(1.0)
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()
@@ -111,15 +112,13 @@ class Connection:
             SessionGone: the session is over.
             UnusablePython: nothing can run there.
         """
-        late = threading.Timer(GREETING_S, self._give_up)
-        late.daemon = True
-        late.start()
+        threading.Thread(target=self._give_up_late, daemon=True).start()
         try:
             return self._greet(judge)
         except (OSError, EOFError) as error:
             raise self.failure() from error
         finally:
-            late.cancel()
+            self._greeted.set()
 
     def failure(self) -> UnusablePython:
         """Return why the line has ended."""
@@ -130,7 +129,7 @@ class Connection:
         except subprocess.TimeoutExpired:
             self._process.kill()
             code = 255
-        self._listener.join(1.0)
+        self._errors_ended.wait(1.0)
         words = ssh_command.reason(
             self.address, code, self._errors[-TAIL:].decode("utf-8", "replace")
         )
@@ -142,9 +141,10 @@ class Connection:
         failure.was_reached = self._is_reached
         return failure
 
-    def _give_up(self) -> None:
-        self._is_late = True
-        self._process.kill()
+    def _give_up_late(self) -> None:
+        if not self._greeted.wait(GREETING_S):
+            self._is_late = True
+            self._process.kill()
 
     def _greet(self, judge: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
         self._await_mark()
@@ -217,6 +217,7 @@ class Connection:
             while data := stream.read(TAIL):
                 self._errors += data
                 del self._errors[:-TAIL]
+        self._errors_ended.set()
 
 
 def _no_console() -> int:

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Signal
 from gradscribe.app.link import launch
 from gradscribe.app.link.engine_process import EngineProcess
 from gradscribe.app.link.interpreters import Interpreter
-from gradscribe.app.link.python_search import environment_name
+from gradscribe.app.link.python_search import python_name
 from gradscribe.app.training.setup.file_feed import FileFeed
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.training import TrainRequest
@@ -92,11 +92,7 @@ class TrainLink(QObject):
         if self._engine is not None and self._engine.interpreter != self.interpreter:
             self._drop()
             python = self.interpreter
-            where = (
-                f"Python of {environment_name(python.path)}"
-                if python
-                else "Gradscribe's own Python"
-            )
+            where = f"Python of {python_name(python)}" if python else "Gradscribe's own Python"
             self.died.emit(f"Training moved to {where}")
 
     def send(self, message: TrainRequest) -> None:

@@ -60,6 +60,12 @@ def has_readable_data(t: torch.Tensor) -> bool:
     )
 
 
+def address_of(t: torch.Tensor) -> int:
+    """Return the address of the data of a plain strided tensor; 0 if it has none any more."""
+    address = t.data_ptr()
+    return 0 if address < LOWEST_ADDRESS and is_freed(t) else address
+
+
 def is_freed(t: torch.Tensor) -> bool:
     """Return whether the memory of ``t`` was given back, as FSDP does with gathered parameters.
 
@@ -126,8 +132,7 @@ def is_plain_strided(t: torch.Tensor) -> bool:
         or t.is_meta
     ):
         return False
-    address = t.data_ptr()
-    return address >= LOWEST_ADDRESS or (address != 0 and not is_freed(t))
+    return address_of(t) != 0
 
 
 def memory(t: torch.Tensor) -> int:

@@ -16,11 +16,10 @@ from gradscribe.engine.record.log import CodeLocation, Log, NodeRow, ValueRow
 from gradscribe.engine.record.values.copies import SnapshotStore
 from gradscribe.engine.record.values.nudges import Nudge
 from gradscribe.engine.record.values.raw_reads import (
-    LOWEST_ADDRESS,
     PLAIN_TENSOR_TYPES,
+    address_of,
     dispatch_mode_count,
     has_readable_data,
-    is_freed,
     is_functorch_wrapped,
     memory,
     overrides_dispatch,
@@ -166,9 +165,7 @@ class Tensors:
             shape, dtype, device, requires_grad, layout, counted, fn, base = _READ(t)
             leaf = fn is None
             usual = layout is torch.strided and type(t) in PLAIN_TENSOR_TYPES and not t.is_meta
-            address = t.data_ptr() if usual else 0
-            if address < LOWEST_ADDRESS and address and is_freed(t):
-                address = 0
+            address = address_of(t) if usual else 0
         except RecursionError:
             raise
         except RuntimeError:

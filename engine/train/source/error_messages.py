@@ -8,7 +8,9 @@ from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem
 from gradscribe.engine.run.errors import error_message
 
-_ONEDNN = re.compile(r"could not create a primitive(?:.* for the (.+?)(?: \w+ propagation)? prim)?")
+_ONEDNN = re.compile(
+    r"could not create a primitive(?:.* for (?:the|an?) (.+?)(?: \w+ propagation)? prim)?"
+)
 """Error of oneDNN, torch's CPU backend, for a dtype that the processor does not support."""
 
 

@@ -9,11 +9,12 @@ import pytest
 
 from gradscribe.app.files import tape_files
 from gradscribe.app.link import launch, ranks
-from gradscribe.app.link.ranks import RankRun, check_count, first_failure
+from gradscribe.app.link.ranks import RankRun, check_count
 from gradscribe.app.ranks import rank_files
 from gradscribe.engine.protocol import check_tape
 from gradscribe.engine.protocol.ranks.job import RankJob
 from gradscribe.engine.protocol.ranks.join import join
+from gradscribe.playback.ranks.failure import first_failure
 from gradscribe.playback.ranks.merge import merge
 from tests.app.link import rank_programs
 
@@ -129,7 +130,7 @@ dist.all_reduce(total)
 
 def test_an_error_of_one_rank_ends_all_and_every_tape_is_kept(tmp_path):
     runs = _run(BROKEN, tmp_path)
-    assert first_failure(runs) == 1
+    assert first_failure([run.tape for run in runs]) == 1
     failed, other = runs[1].tape, runs[0].tape
     assert (failed.error.type, failed.error.message) == ("ValueError", "rank 1 gives up")
     assert failed.error.place.line == 11
@@ -143,7 +144,7 @@ def test_an_error_of_one_rank_ends_all_and_every_tape_is_kept(tmp_path):
 
 def test_a_rank_that_dies_is_named_and_the_tapes_of_the_others_are_kept(tmp_path):
     runs = _run(BROKEN.replace('raise ValueError("rank 1 gives up")', "os._exit(7)"), tmp_path)
-    assert first_failure(runs) == 1 or runs[1].tape.status == "died"
+    assert first_failure([run.tape for run in runs]) == 1 or runs[1].tape.status == "died"
     assert "exit code 7" in runs[1].tape.error.message
     assert runs[0].tape.collectives[0].is_done
 
@@ -180,7 +181,7 @@ dist.init_process_group("gloo", world_size=3)
 
 def test_a_group_that_never_gets_whole_is_one_line(tmp_path):
     runs = _run(WRONG_WORLD, tmp_path, timeout=3.0)
-    first = runs[first_failure(runs)].tape
+    first = runs[first_failure([run.tape for run in runs])].tape
     assert first.error.place.line == 3
     assert "init_process_group" in first.error.message
     assert "\n" not in first.error.message

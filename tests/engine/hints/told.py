@@ -4,6 +4,7 @@ import re
 
 from gradscribe.engine import hints
 from gradscribe.engine.hints.advice import HintContext
+from gradscribe.engine.record.code_positions import compile_text
 from gradscribe.engine.run import errors
 
 FILE = "<program>"
@@ -12,7 +13,7 @@ FILE = "<program>"
 def told(source, **names):
     """Run a program that fails and return the hint it gets."""
     try:
-        exec(compile(source, FILE, "exec"), names)
+        exec(compile_text(source, FILE), names)
     except BaseException as error:  # noqa: BLE001 - any exception is the subject here
         return errors.to_problem(error, source, FILE).hint
     raise AssertionError("the program ran")

@@ -146,3 +146,12 @@ def test_a_step_of_all_ranks_is_one_scene_with_its_collective():
     )
     assert not before.cards.get(key, CardLook()).reached
     assert after.cards[key].reached
+
+
+def test_the_error_of_all_is_the_first_cause(ranks):
+    ended = Tape(status="died", error=Problem("RankEnded", "Rank 0 was ended"))
+    lost = Tape(status="error", error=Problem("RuntimeError", "Connection closed by peer"))
+    cause = Tape(status="error", error=Problem("ValueError", "the cause"))
+    merged = merge([ended, lost, cause])
+    assert (merged.status, merged.error.message) == ("error", "rank 2: the cause")
+    assert merge([ended, ranks[0]]).error.message == "Rank 0 was ended"

@@ -4,6 +4,7 @@ import pytest
 
 from gradscribe.engine.hints.fixes import fixed
 from gradscribe.engine.protocol.tape import Place
+from gradscribe.engine.record.code_positions import compile_text
 from gradscribe.engine.run.errors import to_problem
 
 FILE = "<program>"
@@ -13,7 +14,7 @@ HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
 def failed(source):
     """Return the problem of a program that must fail."""
     try:
-        code = compile(source, FILE, "exec")
+        code = compile_text(source, FILE)
         exec(code, {"__name__": "__main__"})
     except Exception as exc:  # noqa: BLE001 - any exception is the subject here
         return to_problem(exc, source, FILE)
@@ -22,7 +23,7 @@ def failed(source):
 
 def run(source):
     names = {"__name__": "__main__"}
-    exec(compile(source, FILE, "exec"), names)
+    exec(compile_text(source, FILE), names)
     return names
 
 
