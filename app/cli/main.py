@@ -25,7 +25,10 @@ COMMANDS = {
     "watch": ("watch", "show a training loop that gs.watch watches"),
     "lessons": ("lessons", "list the lessons, or check that they are right"),
     "lesson": ("lesson", "open a lesson in the window"),
-    "install-desktop": ("install_desktop", "add a menu entry, and open runs with a double click"),
+    "install-desktop": (
+        "desktop.install_desktop",
+        "add a menu entry, and open runs with a double click",
+    ),
 }
 """For each command its module in this folder and a summary."""
 WINDOW = "window_args"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from gradscribe.app.cli import install_desktop
 from gradscribe.app.cli import main as command_line
+from gradscribe.app.cli.desktop import install_desktop
 from gradscribe.engine.protocol import tape_file, watch_file
 
 pytestmark = pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="freedesktop.org")
@@ -81,7 +81,7 @@ def test_files_are_known_by_what_they_begin_with(folder, capsys):
         for kind in types.iter(f"{SPACE}mime-type")
         for match in kind.iter(f"{SPACE}match")
     }
-    fixture = Path(__file__).parents[2] / "engine" / "protocol" / "format_1.tape"
+    fixture = Path(__file__).parents[3] / "engine" / "protocol" / "format_1.tape"
     start = fixture.read_bytes()[:40].decode("latin-1")
     assert start.startswith(begins["application/vnd.gradscribe.tape"])
     assert start.startswith(tape_file.MAGIC.decode())

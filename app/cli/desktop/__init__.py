@@ -1,0 +1,1 @@
+"""The desktop that the window lives on."""
