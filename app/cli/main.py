@@ -27,7 +27,7 @@ COMMANDS = {
     "lesson": ("lesson", "open a lesson in the window"),
     "install-desktop": (
         "desktop.install_desktop",
-        "add a menu entry, and open runs with a double click",
+        "add a menu entry, open runs by double click",
     ),
 }
 """For each command its module in this folder and a summary."""
