@@ -49,6 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--png", metavar="OUT", help="draw the curves and the predictions")
     parser.add_argument("--json", metavar="OUT", help="write everything; - is standard output")
     parser.add_argument("--script", metavar="OUT.py", help="write the run as plain PyTorch")
+    parser.add_argument(
+        "--ddp",
+        action="store_true",
+        help="make that script one for torchrun: the same run by ranks",
+    )
     parser.add_argument("--safetensors", metavar="OUT", help="write the weights")
     sweep_args.add_arguments(parser)
     add_python(parser)
@@ -119,6 +124,8 @@ def _train(options: argparse.Namespace) -> int:
         return sweep_args.run_sweep(options, setup)
     sweep_args.needs_sweep(options)
     files = tuple(kind for kind in ("script", "safetensors") if getattr(options, kind) is not None)
+    if options.ddp:
+        files = tuple("ddp" if kind == "script" else kind for kind in files)
     with _progress(setup.steps) as progress:
         outcome = train.run(
             setup,
@@ -145,13 +152,18 @@ def _check_outputs(options: argparse.Namespace) -> None:
     for name in (options.csv, options.png, options.json, options.script, options.safetensors):
         if name not in (None, "-"):
             documents.check_writable(Path(name))
+    if options.ddp and options.script is None:
+        raise Refused("--ddp is a form of the script: give --script OUT.py, too")
     if options.png is not None and Path(options.png).suffix.lower() != ".png":
         raise Refused(f"{options.png}: --png takes a name that ends in .png")
 
 
 def _write(outcome: TrainOutcome, options: argparse.Namespace) -> None:
     """Write all requested files, even if one fails; then raise `Refused`."""
-    files = {getattr(options, kind): data for kind, data in outcome.files.items()}
+    names = {"ddp": options.script}
+    files = {
+        names.get(kind) or getattr(options, kind): data for kind, data in outcome.files.items()
+    }
     if options.csv is not None:
         files[options.csv] = train.to_csv(outcome)
     if options.json not in (None, "-"):

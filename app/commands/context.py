@@ -44,11 +44,13 @@ if TYPE_CHECKING:
     from gradscribe.app.files.settings import Settings
     from gradscribe.app.lessons.controller import LessonController
     from gradscribe.app.link.client import Link
+    from gradscribe.app.manual.window import Manual
     from gradscribe.app.presenting.presentation import Presentation
     from gradscribe.app.ranks.controller import RanksController
     from gradscribe.app.training.page.workspaces import Workspaces
     from gradscribe.app.training.saving.session_store import SessionStore
     from gradscribe.app.training.session.session import TrainSession
+    from gradscribe.app.training.sweep.window import SweepWindow
     from gradscribe.app.ui.canvas.graph_overlay import GraphOverlay
     from gradscribe.app.ui.dialogs import Dialogs
     from gradscribe.app.ui.find_bar import FindBar
@@ -99,6 +101,7 @@ class CommandContext:
     hand: HandController
     backward_code: BackwardCode
     costs: ProgramCosts
+    manual: Manual
     findings_controller: FindingsController
     error_fix: ErrorFix
     loop_curves: LoopCurves
@@ -120,6 +123,30 @@ class CommandContext:
     """Returns a link to another engine."""
     open_window: Callable[[], object]
     """Opens a further window, with an empty program."""
+
+    sweep_window: SweepWindow | None = None
+
+    def show_sweep(self) -> None:
+        """Open the window of a sweep of the training page's set-up."""
+        from gradscribe.app.training.sweep import offer
+
+        if self.sweep_window is None:
+            self.sweep_window = offer.make_window(self.ground, self.look)
+            self.sweep_window.opened.connect(self._open_trial)
+        offer.show(self.sweep_window, self.training, self.session.doc)
+
+    def _open_trial(self, path: Path) -> None:
+        from gradscribe.app.commands import setup
+
+        opened = setup.read(path)
+        source = str(opened.setup.model.options.get("source", ""))
+        if source and not user_module.is_guarded(opened.setup):
+            # The sweep has run it already.
+            self.settings.trust(str(path), source)
+        try:
+            setup.open_setup(self, path)
+        except Refused as refusal:
+            self.say(str(refusal))
 
     def show_examples(self, workspace: str = "program") -> None:
         """Open the gallery of examples of that page."""

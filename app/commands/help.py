@@ -13,6 +13,24 @@ def palette(context: CommandContext) -> None:
     context.show_palette()
 
 
+@command("help.manual", "Manual", "Help/1", keys=("Shift+F1",))
+def manual(context: CommandContext) -> None:
+    """Read what each part of the program does, with a search."""
+    context.manual.show()
+
+
+@command("help.findings", "What the findings mean", "Help/1")
+def findings(context: CommandContext) -> None:
+    """Read what each finding of the doctor means and why it matters."""
+    context.manual.show("findings")
+
+
+@command("help.messages", "What the error hints mean", "Help/1")
+def messages(context: CommandContext) -> None:
+    """Read PyTorch's common errors, each with what to do."""
+    context.manual.show("messages")
+
+
 @command("help.keys", "Keyboard shortcuts", "Help/1", keys=("F1",))
 def keys(context: CommandContext) -> None:
     """See all shortcuts on one page."""

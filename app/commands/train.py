@@ -86,6 +86,12 @@ def train_own(context: CommandContext) -> None:
     context.workspaces.show_workspace("training")
 
 
+@command("train.sweep", "Sweep…", "Train/2", keys=("Ctrl+Alt+Shift+S",), when=on_training_page)
+def sweep(context: CommandContext) -> None:
+    """Train the set-up many times, with other values of its options."""
+    context.show_sweep()
+
+
 @command("train.new_weights", "New weights", "Train/2", keys=("Ctrl+Alt+W",), when=_has_run)
 def new_weights(context: CommandContext) -> None:
     """Start over at step 0 with new weights and the same data."""

@@ -170,6 +170,20 @@ class Menus(QObject):
                 keys = ", ".join(_shown(key) for key in (*one.bare, *one.keys)[:2])
                 menu = one.place[0]
                 yield PaletteLine(f"{menu}: {one.title}", one.tip, keys, partial(self.perform, one))
+        yield from _manual_lines(self._context)
+
+
+def _manual_lines(context: CommandContext) -> Iterable[PaletteLine]:
+    """Yield a palette line for every page and heading of the manual."""
+    from gradscribe.app.manual import pages
+
+    for page in pages.load():
+        for heading in page.headings:
+            is_title = heading is page.headings[0]
+            place = (page.name, "" if is_title else heading.anchor)
+            within = page.part if is_title else page.title
+            show = partial(context.manual.show, *place)
+            yield PaletteLine(f"Manual: {heading.title}", within, "", show)
 
 
 def _shown(key: str) -> str:

@@ -34,6 +34,7 @@ from gradscribe.app.files.run_histories import RunHistories
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.lessons.dock import LessonDock
 from gradscribe.app.link.client import Link
+from gradscribe.app.manual.window import Manual
 from gradscribe.app.presenting.presentation import Presentation, Remote
 from gradscribe.app.ranks.controller import RanksController
 from gradscribe.app.training.page.workspaces import Workspaces
@@ -247,6 +248,7 @@ class Window(QMainWindow):
             hand=self.hand,
             backward_code=self.backward_code,
             costs=self.costs,
+            manual=Manual(self, self.look),
             findings_controller=self.findings_controller,
             error_fix=self.error_fix,
             loop_curves=self.loop_curves,

@@ -206,12 +206,13 @@ class InspectFile(Struct, frozen=True, tag=True):
     options: dict[str, JsonValue] = {}
 
 
-ExportKind = Literal["script", "csv", "safetensors", "pt", "pt2", "onnx"]
+ExportKind = Literal["script", "ddp", "csv", "safetensors", "pt", "pt2", "onnx"]
 
 
 class Export(Struct, frozen=True, tag=True):
     """Request a file's bytes: the plain script, all series as CSV, or the model.
 
+    ``ddp`` is the script for torchrun, whose ranks share each batch.
     The model is ``safetensors``, ``pt`` (its ``state_dict``), ``pt2`` (`torch.export`) or ``onnx``.
     """
 

@@ -21,7 +21,7 @@ from gradscribe.engine.protocol.training.replies import (
 from gradscribe.engine.run.errors import USER_ERRORS
 from gradscribe.engine.train import advice
 from gradscribe.engine.train.arrays import to_array
-from gradscribe.engine.train.runs import export
+from gradscribe.engine.train.runs import ddp_export, export
 from gradscribe.engine.train.runs.history import TrainingHistory
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.serve.model_files import model_file
@@ -128,6 +128,9 @@ def exported(
             case "script":
                 count = run.step if steps is None else steps
                 data = export.script(run, count, advice.script_remarks(given)).encode()
+            case "ddp":
+                count = run.step if steps is None else steps
+                data = ddp_export.script(run, count, advice.script_remarks(given)).encode()
             case "csv":
                 data = run.history.csv().encode()
             case _:

@@ -1,4 +1,4 @@
-"""The README documents the stable interfaces whole: every key of the JSON, every option."""
+"""The manual documents the stable interfaces whole: every key of the JSON, every option."""
 
 import re
 import subprocess
@@ -13,8 +13,16 @@ from gradscribe.engine.protocol.tape import EventKind, Status
 from gradscribe.engine.run import run
 
 ROOT = Path(__file__).resolve().parent.parent
+MANUAL = ROOT / "assets" / "manual"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-WORDS = set(re.findall(r"`([^`\n]+)`", README))
+
+
+def page(name: str) -> str:
+    """Return the text of a page of the manual."""
+    return (MANUAL / f"{name}.md").read_text(encoding="utf-8")
+
+
+WORDS = set(re.findall(r"`([^`\n]+)`", page("json-of-a-run")))
 
 EVERYTHING = """
 net = nn.Sequential(nn.Linear(2, 1))
@@ -62,18 +70,18 @@ def test_every_option_is_explained(words):
     ).stdout
     options = set(re.findall(r"--[a-z]+", told)) - {"--help", "--version"}
     assert options
-    assert [option for option in options if option not in README] == []
+    assert [option for option in options if option not in page("options")] == []
 
 
 def test_the_exit_codes_are_those_of_the_program():
-    table = README.partition("### Exit codes")[2].partition("###")[0]
+    table = page("command-line").partition("## Exit codes")[2].partition("## ")[0]
     assert set(re.findall(r"^\| (\d)", table, re.MULTILINE)) == {
         str(code) for code in exit_codes.BY_STATUS.values()
     }
 
 
 def test_the_names_without_import_are_those_a_script_gets():
-    table = README.partition("## What you can type")[2].partition("```")[0]
+    table = page("write-a-program").partition("## What you can type")[2].partition("```")[0]
     listed = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", table, re.MULTILINE))))
     listed |= {"param"}
     names = {name for name in run.initial_names(run.Run(0, "")) if not name.startswith("__")}
@@ -82,7 +90,9 @@ def test_the_names_without_import_are_those_a_script_gets():
 
 def test_every_make_target_of_the_readme_is_in_the_makefile():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    pages = README + (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    pages = (
+        README + page("install-and-start") + (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    )
     targets = set(re.findall(r"\bmake ([a-z0-9]+)", pages))
     spoken = {"makes", "ready", "what", "it"}
     assert [t for t in targets - spoken if not re.search(rf"^{t}:", makefile, re.MULTILINE)] == []

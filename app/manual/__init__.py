@@ -1,0 +1,1 @@
+"""The manual: its pages, a search in them, and the window that shows them."""
