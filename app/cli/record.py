@@ -267,7 +267,7 @@ class BlockingEngine:
                 match self._next_within(spent):
                     case messages.Recorded(run.run_id, tape, spent=is_spent, outcome=outcome):
                         self.spent, self.outcome = is_spent, outcome
-                        return tape
+                        return launch.with_far_hint(tape, self._interpreter)
                     case messages.Ended(run.run_id) if not ended:
                         spent, ended = self._count_time(FREEZE_S), True
                     case CurrentLine(run.run_id) as at:

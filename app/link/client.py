@@ -350,7 +350,8 @@ class Link(QObject):
                 if not self._keep(run_id, text):
                     self._on_engine_lost(launch.ENDLESS)
                     return
-            case messages.Recorded(run_id, spent=spent, is_draft=False):
+            case messages.Recorded(run_id, tape=tape, spent=spent, is_draft=False):
+                message = replace(message, tape=launch.with_far_hint(tape, self._interpreter))
                 self._finish(run_id)
                 if spent:
                     self._swap()

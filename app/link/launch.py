@@ -12,6 +12,7 @@ import msgspec
 
 from gradscribe.app.link.interpreters import Interpreter, lent_source
 from gradscribe.engine.protocol.position import CurrentLine
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Place, Problem, Tape
 
 GRACE_S = 2.0
@@ -43,6 +44,7 @@ TRAINING_LINGER_S = 3 * 86400.0
 """The same for one that trains."""
 FAR_GRACE_S = 30.0
 """`GRACE_S` on another machine, whose waits for a processor this one cannot count."""
+_NO_FILE = ("FileNotFoundError", "ModuleNotFoundError", "ImportError")
 REFUSED = 3
 """Exit code of the process that reached no engine on another machine."""
 SPARE_BYTES = 1 << 30
@@ -213,6 +215,19 @@ def refusal(code: int, interpreter: Interpreter | None, errors: str) -> str:
     if interpreter is None or not interpreter.host or code != REFUSED:
         return ""
     return last_line(errors)
+
+
+def with_far_hint(tape: Tape, interpreter: Interpreter | None) -> Tape:
+    """Return the tape of a program; one that lacked a file says on which machine it was looked for.
+
+    The files next to a script stay on this machine when it runs on another.
+    """
+    error = tape.error
+    if interpreter is None or not interpreter.host or error is None or error.type not in _NO_FILE:
+        return tape
+    place = interpreter.host.removeprefix("ssh://")
+    hint = f"It ran on {place}, which has files and modules of its own: copy what it needs there."
+    return replace(tape, error=replace(error, hint=hint))
 
 
 def last_line(errors: str) -> str:

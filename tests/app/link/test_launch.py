@@ -10,6 +10,8 @@ import pytest
 from gradscribe.app.link import launch
 from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.engine.protocol.position import CurrentLine
+from gradscribe.engine.protocol.structs import replace
+from gradscribe.engine.protocol.tape import Problem, Tape
 
 FATAL = """warning: something
 Fatal Python error: Segmentation fault
@@ -156,3 +158,14 @@ def test_a_module_is_run_without_the_files_of_the_folder(tmp_path, version):
     )
     assert done.stdout.strip() == "__main__ ['--alone', \"it's\"] wave"
     assert ("-P" in words) == (version != "3.10.13")
+
+
+@pytest.mark.parametrize("kind", ["FileNotFoundError", "ModuleNotFoundError"])
+def test_a_file_that_another_machine_lacks_is_said_to_be_missing_there(kind):
+    tape = Tape(status="error", error=Problem(kind, "no data.csv", "Is it there?"))
+    far = Interpreter("python3", "3.12.1", "2.6.0", host="ssh://user@lab:22")
+    assert "It ran on user@lab:22" in launch.with_far_hint(tape, far).error.hint
+    assert launch.with_far_hint(tape, None) == tape
+    assert launch.with_far_hint(tape, replace(far, host="")) == tape
+    other = replace(tape, error=Problem("ValueError", "no"))
+    assert launch.with_far_hint(other, far) == other
