@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -103,3 +104,12 @@ def test_a_file_of_any_length_is_not_read_whole(tmp_path):
         file.truncate(session_file.MAX_BYTES + 1)
     with pytest.raises(DamagedFile, match="too long"):
         session_file.read(path)
+
+
+def test_a_file_of_format_1_stays_readable():
+    found = session_file.read(Path(__file__).with_name("format_1.session"))
+    assert found.doc.source == "x = param(2.0)\ny = x * x\ny.backward()\n"
+    assert found.doc.saved == "x = param(1.0)\n"
+    assert (found.doc.title, found.doc.seed) == ("square.py", 7)
+    assert (found.view.position, found.view.selection, found.view.breakpoints) == (4, "v1", (2,))
+    assert (found.caret, found.when) == ((3, 3), 1.7e9)

@@ -77,3 +77,14 @@ def test_progress_of_an_older_version_counts_the_steps_before(qapp):
     assert progress.of("a").steps_done(5) == 3
     # The lesson became shorter since.
     assert progress.of("a").steps_done(2) == 2
+
+
+def test_the_format_of_the_first_version_stays_readable(tmp_path, qapp):
+    path = tmp_path / "s.ini"
+    path.write_text(
+        '[General]\nlessons="{\\"02_making\\":{\\"step\\":4,\\"done\\":true,\\"passed\\":5},'
+        '\\"11_graph\\":{\\"step\\":2}}"\n'
+    )
+    progress = LessonProgress(Settings(path))
+    assert progress.of("02_making") == LessonState(4, True, 5)
+    assert progress.of("11_graph") == LessonState(2)

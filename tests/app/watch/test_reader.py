@@ -2,7 +2,9 @@
 
 import os
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gradscribe.app.files.documents import Refused
@@ -71,3 +73,18 @@ def test_a_pipe_is_refused_without_waiting_for_a_writer(tmp_path):
     os.mkfifo(tmp_path / "a.watch")
     with pytest.raises(Refused, match="no plain file"):
         WatchReader(tmp_path / "a.watch")
+
+
+def test_a_file_of_format_1_stays_readable():
+    path = Path(__file__).with_name("format_1.watch")
+    reader = WatchReader(path)
+    header, sample, losses, end = reader.read()
+    reader.close()
+    assert (header.model, header.optimizer) == ("Linear", "SGD")
+    assert header.parameters == (("weight", (1, 2)), ("bias", (1,)))
+    # Residuals 0.5 and 1.5 at (1, 2) and (3, 4): gradients 5, 7 and 2.
+    norms = np.frombuffer(sample.gradients, "<f4")
+    assert norms.tolist() == [np.float32(np.sqrt(5**2 + 7**2)), 2.0]
+    assert np.frombuffer(losses.numbers, "<f8")[0] == (0.5**2 + 1.5**2) / 2
+    assert np.frombuffer(losses.steps, "<i8").tolist() == [1, 2, 3, 4, 5]
+    assert (end.kind, end.step) == ("end", 5)

@@ -1,6 +1,7 @@
 """A session file that is long, or hostile, is read beside the interface and refused in words."""
 
 import threading
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -193,3 +194,16 @@ def test_memory_that_runs_out_is_told_of(files, long, qtbot, monkeypatch):
     files.fetch(long, lambda _: pytest.fail("it was opened"))
     qtbot.waitUntil(lambda: len(files.heard) == 2)
     assert "more memory than there is" in files.heard[1]
+
+
+def test_a_file_of_format_1_stays_readable():
+    found = read_session(Path(__file__).with_name("format_1.gradscribe"))
+    assert (found.room.setup.data.name, found.room.setup.seed, found.room.setup.steps) == (
+        "sine",
+        3,
+        500,
+    )
+    (run,) = found.room.runs
+    assert (run.name, run.step, run.furthest) == ("first", 5, 5)
+    assert list(found.curves[0]["loss"].steps(0, 3)) == [1, 2, 5]
+    assert np.frombuffer(run.curves["loss"].numbers, "<f4").tolist() == [0.5, 0.25, 0.125]
