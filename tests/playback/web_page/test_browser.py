@@ -8,6 +8,7 @@ from torch import nn
 
 from gradscribe.app.cli.record import record_source
 from gradscribe.playback.web_page.document import to_html
+from gradscribe.player import TapePlayer
 from tests.browser import MISSING, Browser, executable
 
 pytestmark = [pytest.mark.e2e, pytest.mark.skipif(executable() is None, reason=MISSING)]
@@ -289,3 +290,37 @@ def test_two_thousand_events_stay_usable(opened):
     assert float(row[2]) == pytest.approx(names["x"].grad.item(), abs=5e-5)
     page.key("ArrowLeft")
     assert page.evaluate("Number(document.getElementById('scrub').value)") == last - 1
+
+
+def test_the_player_of_a_notebook_plays_in_its_frame(browser, small, tmp_path):
+    """Its frame has an origin of its own, so it is pressed by the mouse and seen by its pixels."""
+    page = to_html(small[0], SOURCE, "program.py")
+    path = tmp_path / "notebook.html"
+    markup = TapePlayer(page, "program.py", 700)._repr_html_()
+    path.write_text(f"<!doctype html><body style='margin:0'>{markup}", encoding="utf-8")
+    alone = tmp_path / "run.html"
+    alone.write_text(page, encoding="utf-8")
+    browser.resize(1200, 700)
+    browser.problems.clear()
+    browser.open(alone)
+    box = "(e => { const b = e.getBoundingClientRect(); return [b.x, b.y, b.width, b.height] })"
+    left, top, wide, high = browser.evaluate(f"{box}(document.querySelector('#play'))")
+    graph = browser.evaluate(f"{box}(document.querySelector('#graph'))")
+    clip = dict(zip(("x", "y", "width", "height"), graph, strict=True)) | {"scale": 1}
+    browser.open(path)
+
+    def seen():
+        return browser.call("Page.captureScreenshot", clip=clip)["data"]
+
+    before = seen()
+    place = {"x": left + wide / 2, "y": top + high / 2, "button": "left", "clickCount": 1}
+    for kind in ("mousePressed", "mouseReleased"):
+        browser.call("Input.dispatchMouseEvent", type=kind, **place)
+    pause = "new Promise(done => requestAnimationFrame(() => setTimeout(done, 100)))"
+    for _ in range(100):
+        browser.evaluate(pause)
+        if seen() != before:
+            break
+    assert seen() != before, "the graph is played"
+    assert browser.problems == []
+    assert browser.evaluate("document.querySelector('iframe').contentDocument") is None
