@@ -18,23 +18,53 @@ from gradscribe.widgets.editor.source_text import length_problem
 
 SPOILT = "spoilt"
 """Key of the notice about a file that is not whole."""
+ReadRuns = tuple[RunFile, tuple[RunFile | None, ...], str]
+MOST_AT_ONCE = 2 << 20
+"""Largest file in bytes that is read in the GUI thread."""
 RUNS = f"Recorded runs (*{tape_files.SUFFIX})"
 
 
 def open_run(context: CommandContext, path: Path) -> None:
     """Show the run in a file as it was recorded; its program does not run.
 
+    A long file is read in another thread, and refused in the status line.
+
     Raises:
-        Refused: it cannot be read, or is no recorded run.
+        Refused: a short one cannot be read, or is no recorded run.
     """
-    found = _show(context, path, path.name)
+    show = partial(_show_all, context, path)
+    if context.export_queue.busy or not _is_long(path):
+        context.say(show(_read_all(path)))
+        return
+    from gradscribe.app.export.run_job import OpenRunJob
+
+    context.export_queue.begin(OpenRunJob(path, partial(_read_all, path), show))
+
+
+def _is_long(path: Path) -> bool:
+    try:
+        return path.stat().st_size > MOST_AT_ONCE
+    except OSError:
+        return False  # The reader refuses it with its reason.
+
+
+def _read_all(path: Path) -> ReadRuns:
+    """Return the run in a file, the runs of all ranks, and which are missing. Thread-safe."""
+    found = tape_files.read(path)
+    return found, *rank_files.read_all(path, found)
+
+
+def _show_all(context: CommandContext, path: Path, read: ReadRuns) -> str:
+    """Show a run, or those of all ranks; return what happened."""
+    found, runs, missing = read
+    words = _show(context, path, path.name, found)
     context.settings.add_recent(str(path))
-    runs, missing = rank_files.read_all(path, found)
     if len(runs) > 1 and found.has_numbers:
         context.ranks.show(runs)
-        context.say(f"Opened {len(runs)} ranks as they were recorded; nothing has run")
+        words = f"Opened {len(runs)} ranks as they were recorded; nothing has run"
     if missing:
         context.notices.show_now(Notice(SPOILT, f"Tapes of other ranks are {missing}"))
+    return words
 
 
 def open_temporary(context: CommandContext, path: Path) -> None:
@@ -45,15 +75,14 @@ def open_temporary(context: CommandContext, path: Path) -> None:
     """
     if not tape_files.is_tape(path):
         raise Refused(f"{path} is no recorded run")
-    _show(context, path, "")
+    context.say(_show(context, path, "", tape_files.read(path)))
     with contextlib.suppress(OSError):
         path.unlink()
 
 
-def _show(context: CommandContext, path: Path, name: str) -> RunFile:
-    """Show the run in a file, and return it; an empty name stands for its program's title."""
+def _show(context: CommandContext, path: Path, name: str, found: RunFile) -> str:
+    """Show the run of a file and return what happened; without a name, by its program's title."""
     context.recovery.file.finish()
-    found = tape_files.read(path)
     about, shown = found.program, found.view
     if why := length_problem(about.source):
         raise Refused(f"{path.name} is not opened: {why}")
@@ -80,8 +109,7 @@ def _show(context: CommandContext, path: Path, name: str) -> RunFile:
         context.notices.show_now(Notice(SPOILT, text + lost))
     name = name or doc.title
     what = f"{name} as it was recorded" if found.has_numbers else f"the program of {name}"
-    context.say(f"Opened {what}; nothing has run")
-    return found
+    return f"Opened {what}; nothing has run"
 
 
 def _has_run(context: CommandContext) -> bool:

@@ -1,17 +1,20 @@
-"""Export job: the shown run as a file, with the numbers that the engine has of big tensors."""
+"""The shown run as a file with all its numbers, and a long one read back, as jobs of the queue."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from PySide6.QtCore import QElapsedTimer
 
 from gradscribe.app.document.snapshot_source import SnapshotSource
-from gradscribe.app.export.image_job import FileJob
-from gradscribe.app.export.queue import WAITING
+from gradscribe.app.export.image_job import FileJob, run_in_thread
+from gradscribe.app.export.queue import WAITING, ExportJob
 from gradscribe.app.files import tape_files
 from gradscribe.engine.protocol import messages, tape_file
 from gradscribe.engine.protocol.check_replies import MAX_PEEKED
 from gradscribe.engine.protocol.tape import Snapshot, Tape
+
+T = TypeVar("T")
 
 AT_ONCE = 32
 """Tensors asked for before the first of them has come."""
@@ -83,3 +86,31 @@ class RunJob(FileJob):
         self._waiting.discard(answer.snapshot)
         if answer.full is not None and answer.full.data is not None:
             self._big[answer.snapshot] = answer.full
+
+
+class OpenRunJob(ExportJob, Generic[T]):
+    """A long file of a run: ``read`` reads it in a worker thread, then ``show`` shows it.
+
+    ``show`` returns what to say.
+    """
+
+    verb = "Reading"
+
+    def __init__(self, path: Path, read: Callable[[], T], show: Callable[[T], str]) -> None:
+        super().__init__(path.name)
+        self.busy_text = f"{path.name} is still being read"
+        self.cancelled_text = f"{path.name} was not opened"
+        self._read, self._show = read, show
+
+    def __len__(self) -> int:
+        """Return 1: the progress is unknown."""
+        return 1
+
+    def steps(self) -> Iterator[int]:
+        """Read the file, then show the run.
+
+        Raises:
+            Refused: it cannot be read, or is no recorded run.
+        """
+        found = yield from run_in_thread(self._read)
+        self.done_text = self._show(found)

@@ -1,5 +1,7 @@
 """A run is saved to a file and opens elsewhere as it was, without running anything."""
 
+import threading
+
 import msgspec
 import numpy as np
 import pytest
@@ -284,3 +286,43 @@ def test_another_run_that_begins_meanwhile_gives_the_file_none_of_its_numbers(
         link.received.emit(messages.Peeked(now, at, squares(big_tape, at)))
     qtbot.waitUntil(lambda: not settled.export_queue.busy)
     assert tape_files.read(path).big == {}
+
+
+def test_a_long_file_is_read_in_another_thread(settled, path, tape, qtbot, monkeypatch):
+    threads, read = [], tape_files.read
+
+    def noted(file):
+        threads.append(threading.current_thread())
+        return read(file)
+
+    monkeypatch.setattr(tape_files, "read", noted)
+    monkeypatch.setattr(saved_run, "MOST_AT_ONCE", 10)
+    before, said = settled.session.doc, []
+    settled.export_queue.ended.connect(said.append)
+    file.open_path(settled.context, str(path))
+    assert settled.session.doc is before
+    qtbot.waitUntil(lambda: len(said) > 0)
+    assert same(settled.session.result.tape, tape)
+    assert said == ["Opened net.tape as it was recorded; nothing has run"]
+    (thread,) = threads
+    assert thread is not threading.main_thread()
+
+
+def test_a_long_file_that_is_none_is_refused_in_the_status_line(settled, path, qtbot, monkeypatch):
+    monkeypatch.setattr(saved_run, "MOST_AT_ONCE", 10)
+    path.write_bytes(b"x" * 1000)
+    before, said = settled.session.doc, []
+    settled.export_queue.ended.connect(said.append)
+    file.open_path(settled.context, str(path))
+    qtbot.waitUntil(lambda: len(said) > 0)
+    assert "not a recorded run" in said[0]
+    assert settled.session.doc is before
+
+
+def test_reading_a_long_file_can_be_cancelled(settled, path, monkeypatch):
+    monkeypatch.setattr(saved_run, "MOST_AT_ONCE", 10)
+    before = settled.session.doc
+    file.open_path(settled.context, str(path))
+    settled.export_queue.cancel()
+    assert not settled.export_queue.busy
+    assert settled.session.doc is before
