@@ -123,7 +123,14 @@ def test_bad_input_is_refused_in_a_line(tmp_path, capfd, words, line):
 
 def begun(folder, *words):
     """Return a sweep of trials that take long, in a process, once some have ended."""
-    command = [sys.executable, "-m", "gradscribe", "train", *map(str, words), "--events"]
+    # A shell's job in the background has the interrupt ignored, and so would its children.
+    code = (
+        "import signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from gradscribe.app.cli.main import main\n"
+        "sys.exit(main())"
+    )
+    command = [sys.executable, "-c", code, "train", *map(str, words), "--events"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     for line in process.stdout:
         if json.loads(line)["event"] == "finished":

@@ -64,7 +64,10 @@ def on_ranks(source, tmp_path, ranks):
     [
         {"drop_last": False, "batch": 24},
         {"batch": 0, "data": "sine", "optimizer": "sgd", "clip_norm": 0.1, "l1": 1e-3, "l2": 1e-2},
-        {"accumulate": 3, "schedule": {"name": "plateau", "patience": 1}, "optimizer": "adamw"},
+        pytest.param(
+            {"accumulate": 3, "schedule": {"name": "plateau", "patience": 1}, "optimizer": "adamw"},
+            marks=pytest.mark.slow,
+        ),
         {
             "data": "digits",
             "model": "cnn",
@@ -72,7 +75,9 @@ def on_ranks(source, tmp_path, ranks):
             "batch": 11,
             "frozen": ["features.0"],
         },
-        {"data": "copy_tokens", "model": "transformer", "batch": 8},
+        pytest.param(
+            {"data": "copy_tokens", "model": "transformer", "batch": 8}, marks=pytest.mark.slow
+        ),
     ],
     ids=["ragged", "penalties", "accumulated", "pictures", "tokens"],
 )
@@ -86,6 +91,7 @@ def test_two_ranks_make_the_steps_of_one_process(tmp_path, changes):
 
 
 @pytest.mark.e2e
+@pytest.mark.slow
 def test_more_ranks_than_examples_still_make_the_same_steps(tmp_path):
     trained = run(batch=2, data={"name": "moons", "n": 20})
     one = in_one_process(export.script(trained, STEPS), tmp_path)
