@@ -80,6 +80,8 @@ def is_freed(t: torch.Tensor) -> bool:
             address < LOWEST_ADDRESS
             and address == t.storage_offset() * t.element_size()
             and t.numel() > 0
+            # A tensor that is known to be all zeros has no memory either, but its numbers.
+            and not t._is_zerotensor()
         )
     except (RuntimeError, NotImplementedError):
         return False
