@@ -117,7 +117,20 @@ def test_older_files_and_other_quantiles_have_none(tmp_path):
         {"quantiles": bytes(session_file.MOST_SPREAD_BYTES + 4)},
         {"steps": "words"},
     ],
-    ids=str,
+    # The bytes themselves would be names of many megabytes.
+    ids=[
+        "no steps",
+        "an odd step",
+        "falling steps",
+        "no rows",
+        "fewer rows than none",
+        "too many rows",
+        "no quantiles",
+        "odd counts",
+        "one share",
+        "long quantiles",
+        "words",
+    ],
 )
 def test_a_damaged_one_is_refused_in_words(tmp_path, changed):
     path = put(tmp_path / "bad.gradscribe", fields(**changed))
