@@ -102,12 +102,12 @@ class MachineDialog(QDialog):
 
         def take(result: Callable[[], dict[str, str]]) -> None:
             if self.address() == address:
-                self.line.setText(_told(address, result()))
+                self.line.setText(_connection_line(address, result()))
 
         self._worker.submit(lambda: ssh_command.resolved(address.host), take)
 
 
-def _told(address: Address, found: dict[str, str]) -> str:
+def _connection_line(address: Address, found: dict[str, str]) -> str:
     """Return what ssh connects to, in a line."""
     if not found:
         return "There is no ssh here: install the OpenSSH client"

@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
             say(f"Wrote {folder / file}\n")
     for tool, place in TOOLS:
         if (folder / place).is_dir():
-            _tell(tool, folder / place)
+            _update_database(tool, folder / place)
     return 0
 
 
@@ -124,7 +124,7 @@ def _remove(file: Path) -> bool:
     return True
 
 
-def _tell(tool: str, folder: Path) -> None:
+def _update_database(tool: str, folder: Path) -> None:
     """Let the desktop read its files again; one without this tool reads them by itself."""
     path = shutil.which(tool)
     if path is None:

@@ -86,7 +86,7 @@ class Relay:
         now = time.monotonic()
         if not self._lost:
             self._lost, self._is_up = now, False
-            self._tell(messages.LineState(False, self._address.place, why))
+            self._report_line(messages.LineState(False, self._address.place, why))
             return 0
         if now - self._lost > self._options.linger:
             raise LineFailed(f"The line to {self._address.place} stays lost: {why}")
@@ -183,7 +183,7 @@ class Relay:
         self._arrived = {b"o": there["o"], b"r": there["r"]}
         if self._lost:
             away = time.monotonic() - self._lost
-            self._tell(messages.LineState(True, self._address.place, seconds=away))
+            self._report_line(messages.LineState(True, self._address.place, seconds=away))
             self._outbox.put(self._watched.wishes())
             self._outbox.record(b"q", self._watched.farewell())
         # With the first record from here the supervisor sends what there is.
@@ -230,7 +230,7 @@ class Relay:
         for message in self._engine.feed(data):
             self._pass_on(message)
 
-    def _tell(self, line: messages.LineState) -> None:
+    def _report_line(self, line: messages.LineState) -> None:
         self._pass_on(b"".join(frames.encode_frames(line)))
 
     def _pass_on(self, message: bytes) -> None:
