@@ -5,7 +5,7 @@ from collections import deque
 
 from PySide6.QtCore import QObject, Signal
 
-from gradscribe.app.link import launch
+from gradscribe.app.link import launch, own_engine
 from gradscribe.app.link.engine_process import EngineProcess
 from gradscribe.app.link.interpreters import Interpreter, UnusablePython
 from gradscribe.engine.protocol import messages
@@ -101,7 +101,8 @@ class LanguageLink(QObject):
 
     def _arguments(self) -> list[str]:
         try:
-            return launch.language_arguments(self._folder, self._interpreter)
+            python = own_engine.resolve(self._interpreter)
+            return launch.language_arguments(self._folder, python)
         except UnusablePython:
             # The run says why; the names of this process's packages are better than none.
             return launch.language_arguments(self._folder)

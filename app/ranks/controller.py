@@ -138,7 +138,10 @@ class RanksController(QObject):
             memory=session.limits.memory,
             product=version(),
         )
-        self._run = run = self._start(job, count)
+        try:
+            self._run = run = self._start(job, count)
+        except UnusablePython as refusal:
+            return str(refusal)
         word = ranks.check_count(count)
         text = f"Running on {count} ranks{f'. {word}' if word else ''}"
         self._notices.show_now(Notice(NOTICE, text, (("Stop", self.stop),)))
