@@ -53,12 +53,12 @@ class Templates:
         pairs, self._pairs = self._pairs, []
         for message, translation in pairs:
             if not _PLACEHOLDER.search(message):
-                self._plain[message.replace("{{", "{").replace("}}", "}")] = translation
+                self._plain[_unescaped(message)] = translation
                 continue
             pieces = [piece for piece in _PLACEHOLDER.split(message)[::2] if piece]
             if sum(c.isalpha() for piece in pieces for c in piece) < _FEWEST_LETTERS:
                 continue
-            anchor = max(pieces, key=len).replace("{{", "{").replace("}}", "}")
+            anchor = _unescaped(max(pieces, key=len))
             within, loose = (re.compile(_pattern(message, value)) for value in (_WITHIN, ".*?"))
             self._templates.append(_Template(within, loose, anchor, translation))
         # The most specific first.
@@ -96,7 +96,7 @@ class Templates:
             stop = _STOPS[text[-1]] if found and _WIDE.search(found) else text[-1]
             return f"{found}{stop}" if is_open else found
         if plain is not None:
-            return plain.replace("{{", "{").replace("}}", "}")
+            return _unescaped(plain)
         return self._filled(text, depth, is_loose)
 
     def _filled(self, text: str, depth: int, is_loose: bool) -> str | None:
@@ -104,11 +104,10 @@ class Templates:
         for one in self._templates:
             pattern = one.loose if is_loose else one.pattern
             if one.anchor in text and (match := pattern.fullmatch(text)):
-                values = {k: self._value(v, depth + 1) for k, v in match.groupdict().items()}
-                try:
-                    return one.translation.format(**values)
-                except (KeyError, IndexError, ValueError):
-                    return None
+                values = {k[1:]: self._value(v, depth + 1) for k, v in match.groupdict().items()}
+                return _unescaped(
+                    _PLACEHOLDER.sub(lambda m: values.get(m[1], m[0]), one.translation)
+                )
         return None
 
     def _value(self, text: str, depth: int) -> str:
@@ -122,10 +121,15 @@ def _pattern(message: str, value: str) -> str:
     """Return the regular expression of a message; a placeholder that comes again is the same."""
     found, seen, end = [], set(), 0
     for match in _PLACEHOLDER.finditer(message):
-        piece = message[end : match.start()].replace("{{", "{").replace("}}", "}")
-        name = match[1]
+        piece = _unescaped(message[end : match.start()])
+        # A number, as in {1}, cannot be the name of a group.
+        name = f"_{match[1]}"
         found += [re.escape(piece), f"(?P={name})" if name in seen else f"(?P<{name}>{value})"]
         seen.add(name)
         end = match.end()
-    found.append(re.escape(message[end:].replace("{{", "{").replace("}}", "}")))
+    found.append(re.escape(_unescaped(message[end:])))
     return "".join(found)
+
+
+def _unescaped(text: str) -> str:
+    return text.replace("{{", "{").replace("}}", "}")
