@@ -7,6 +7,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 _PLACEHOLDER = re.compile(r"\{(\w+)[^{}]*\}")
+_BRACES = re.compile(r"\{\{|\}\}|" + _PLACEHOLDER.pattern)
 _SENTENCE = re.compile(r"(?<=[.!?:;]) (?=\S)")
 _WITHIN = r"(?:(?![.!?] [A-Z]|[.!?]$).)*?"
 """A value within a sentence."""
@@ -22,15 +23,26 @@ _CACHED = 2048
 
 
 class _Template(Struct):
-    """A message with placeholders. ``anchor`` is its longest piece without any.
+    """A message with placeholders. ``anchor`` is its longest piece without any."""
 
-    The values of ``pattern`` are within a sentence, those of ``loose`` may be sentences.
-    """
-
-    pattern: re.Pattern[str]
-    loose: re.Pattern[str]
+    message: str
     anchor: str
     translation: str
+    pattern: re.Pattern[str] | None = None
+    loose: re.Pattern[str] | None = None
+
+    def match(self, text: str, is_loose: bool) -> re.Match[str] | None:
+        """Match a text whose values are within a sentence, or may be sentences.
+
+        The pattern is compiled for the first text with the anchor: all of them take half a second.
+        """
+        if self.anchor not in text:
+            return None
+        if self.pattern is None or self.loose is None:
+            self.pattern, self.loose = (
+                re.compile(_pattern(self.message, value)) for value in (_WITHIN, ".*?")
+            )
+        return (self.loose if is_loose else self.pattern).fullmatch(text)
 
 
 class Templates:
@@ -45,11 +57,11 @@ class Templates:
     def _translated(self, text: str) -> str:
         """Return the translation of text that may be several sentences or lines."""
         if self._pairs:
-            self._compile()
+            self._sort()
         return "\n".join(self._of_line(line, 0) for line in text.split("\n"))
 
-    def _compile(self) -> None:
-        """Make the patterns, when the first text comes."""
+    def _sort(self) -> None:
+        """Sort the messages, when the first text comes."""
         pairs, self._pairs = self._pairs, []
         for message, translation in pairs:
             if not _PLACEHOLDER.search(message):
@@ -59,10 +71,9 @@ class Templates:
             if sum(c.isalpha() for piece in pieces for c in piece) < _FEWEST_LETTERS:
                 continue
             anchor = _unescaped(max(pieces, key=len))
-            within, loose = (re.compile(_pattern(message, value)) for value in (_WITHIN, ".*?"))
-            self._templates.append(_Template(within, loose, anchor, translation))
+            self._templates.append(_Template(message, anchor, translation))
         # The most specific first.
-        self._templates.sort(key=lambda one: -len(one.loose.pattern))
+        self._templates.sort(key=lambda one: -sum(map(len, _PLACEHOLDER.split(one.message)[::2])))
 
     def _of_line(self, text: str, depth: int) -> str:
         whole = self._whole(text, depth)
@@ -102,12 +113,9 @@ class Templates:
     def _filled(self, text: str, depth: int, is_loose: bool) -> str | None:
         """Return the translation of a text that is made from a template."""
         for one in self._templates:
-            pattern = one.loose if is_loose else one.pattern
-            if one.anchor in text and (match := pattern.fullmatch(text)):
+            if match := one.match(text, is_loose):
                 values = {k[1:]: self._value(v, depth + 1) for k, v in match.groupdict().items()}
-                return _unescaped(
-                    _PLACEHOLDER.sub(lambda m: values.get(m[1], m[0]), one.translation)
-                )
+                return _filled(one.translation, values)
         return None
 
     def _value(self, text: str, depth: int) -> str:
@@ -129,6 +137,11 @@ def _pattern(message: str, value: str) -> str:
         end = match.end()
     found.append(re.escape(_unescaped(message[end:])))
     return "".join(found)
+
+
+def _filled(translation: str, values: dict[str, str]) -> str:
+    """Return the translation with its values; not str.format, for which {1} is a position."""
+    return _BRACES.sub(lambda m: values.get(m[1], m[0]) if m[1] else m[0][0], translation)
 
 
 def _unescaped(text: str) -> str:
