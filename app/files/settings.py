@@ -63,7 +63,13 @@ def _between(low: float, high: float) -> Callable[[object], bool]:
     return lambda value: isinstance(value, float) and low <= value <= high
 
 
+def _is_language(value: object) -> bool:
+    return re.fullmatch(r"[A-Za-z_\-]{0,20}", str(value), re.ASCII) is not None
+
+
 SETTINGS = (
+    # Read at the start by app/runtime/language.py, before this module is imported.
+    Setting("language", "Language", "", _is_language),
     Setting("theme", "Theme", "system", _one_of("system", "light", "dark")),
     Setting("text", "Text size", 1.0, _between(0.7, 2.5)),
     Setting("memory", "Memory for values (MB)", 256.0, _between(16.0, 65_536.0)),
