@@ -523,8 +523,7 @@ class Link(QObject):
         """Replace an engine that died or has to be killed, and answer its request."""
         job, engine = self._running, self._engine
         self._forget()
-        is_refused = engine is not None and engine.is_refused
-        if is_refused:
+        if engine is not None and engine.is_refused:
             self._engine, self._next = None, None
             engine.discard()
             self.died.emit(why)

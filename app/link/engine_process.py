@@ -71,7 +71,7 @@ class EngineProcess(QObject):
         self._boot = single_shot(self, lambda: self._end("it does not get ready"))
         self._process = process = QProcess(self)
         self._refusal = ""
-        """Reason why no Python can run it, or can have the engine's source; empty if all is well."""
+        """Reason why no Python can run it, or can have the engine's source; empty if one can."""
         python = interpreter if arguments is not None else self._resolved()
         process.setProgram(launch.python_executable(python))
         words = [*([launch.SPARE] if spare else []), *([launch.OPEN] if is_open else [])]

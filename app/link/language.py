@@ -1,5 +1,6 @@
 """The connection to the language process: started when it is needed, replaced when it fails."""
 
+import contextlib
 import time
 from collections import deque
 
@@ -65,6 +66,8 @@ class LanguageLink(QObject):
         """
         if interpreter is not None and interpreter.host:
             interpreter = None  # Its files are on another machine; names of torch are known here.
+        with contextlib.suppress(UnusablePython):
+            interpreter = own_engine.resolve(interpreter)
         if (folder, interpreter) != (self._folder, self._interpreter):
             self._folder, self._interpreter = folder, interpreter
             if self._process is not None:

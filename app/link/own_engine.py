@@ -16,10 +16,7 @@ from msgspec import Struct
 
 from gradscribe.app.link.interpreters import Interpreter, UnusablePython
 
-NO_TORCH = (
-    "PyTorch is not installed: gradscribe install-torch installs it, "
-    "gradscribe install-torch --use PYTHON takes that of another Python"
-)
+NO_TORCH = "PyTorch is not installed: set it up in the window, or with gradscribe install-torch"
 
 
 class OwnEngine(Struct, frozen=True):

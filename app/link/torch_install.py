@@ -12,7 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
+import tempfile
 from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
@@ -27,10 +27,10 @@ from gradscribe.app.link.python_search import executable
 NAME = "torch-environment"
 """Name of the environment's folder, in the folder that the user chooses."""
 MARKER = "made-by-gradscribe"
-CACHE = "downloads"
-"""Folder in the environment with what was downloaded, until all is installed."""
-CPU_MB, CPU_DOWNLOAD_MB = 1150, 250
-GPU_MB, GPU_DOWNLOAD_MB = 5600, 2900
+CACHE, ENVIRONMENT = "downloads", "env"
+"""Folders in it: what was downloaded, until all is installed, and the virtual environment."""
+CPU_MB, CPU_DOWNLOAD_MB = 950, 250
+GPU_MB, GPU_DOWNLOAD_MB = 5500, 3000
 """Megabytes on the disk and of downloads on Linux, measured with torch 2.13 (CPU) and 2.15."""
 REPORT_S = 0.5
 """Seconds between two reports."""
@@ -75,12 +75,9 @@ class InstallFailed(Exception):
     """Raised when PyTorch could not be installed; the message is a line for the user."""
 
 
-def size_text(plan: InstallPlan) -> str:
-    """Return what is downloaded and what it takes on the disk, in words."""
-    disk = f"about {plan.size_mb / 1000:.1f} GB on the disk"
-    if not plan.download_mb:
-        return disk
-    return f"about {plan.download_mb / 1000:.1f} GB to download, {disk}"
+def amount(megabytes: float) -> str:
+    """Return an amount of data in words: ``950 MB``, ``5.5 GB``."""
+    return f"{megabytes:.0f} MB" if megabytes < 1000 else f"{megabytes / 1000:.1f} GB"
 
 
 def half_made() -> Path | None:
@@ -133,7 +130,7 @@ def install(plan: InstallPlan, report: Callable[[str, int], None]) -> OwnEngine:
         for phase, command in _commands(plan, uv, has_python=was_there and _fits(folder)):
             _run(command, folder, lambda mb, phase=phase: report(phase, mb))  # type: ignore[misc]
         report("Checking", _megabytes(folder))
-        engine = OwnEngine(ask_interpreter(executable(folder)), str(folder))
+        engine = OwnEngine(ask_interpreter(executable(folder / ENVIRONMENT)), str(folder))
         _try_torch(engine.python.path)
         own_engine.write(engine)
     except (InstallFailed, UnusablePython) as failure:
@@ -159,7 +156,7 @@ def uv_program() -> str:
     except (ImportError, FileNotFoundError):
         if path := shutil.which("uv"):
             return path
-    raise InstallFailed("uv is missing, which installs PyTorch: install it, or reinstall Gradscribe")
+    raise InstallFailed("uv, which installs PyTorch, is missing: reinstall Gradscribe")
 
 
 def packages() -> list[str]:
@@ -175,12 +172,12 @@ def packages() -> list[str]:
 
 
 def _commands(plan: InstallPlan, uv: str, has_python: bool) -> Iterator[tuple[str, list[str]]]:
-    folder = str(plan.folder)
+    place = plan.folder / ENVIRONMENT
     base = getattr(sys, "_base_executable", "") or sys.executable
     # An environment of this Python keeps its packages: one whose Python has moved is repaired so.
     keep = "--allow-existing" if has_python else "--clear"
-    yield "Making an environment", [uv, "venv", keep, "--no-project", "--python", base, folder]
-    command = [uv, "pip", "install", "--python", executable(plan.folder) or folder]
+    yield "Making an environment", [uv, "venv", keep, "--no-project", "--python", base, str(place)]
+    command = [uv, "pip", "install", "--python", executable(place)]
     if plan.wheels:
         command += ["--no-index", "--find-links", os.path.abspath(plan.wheels)]
     else:
@@ -203,7 +200,7 @@ def _check_folder(folder: Path) -> bool:
 def _fits(folder: Path) -> bool:
     """Return whether the environment is one of this version of Python."""
     try:
-        text = (folder / "pyvenv.cfg").read_text("utf-8")
+        text = (folder / ENVIRONMENT / "pyvenv.cfg").read_text("utf-8")
     except (OSError, UnicodeError):
         return False
     found = re.search(r"^version(?:_info)?\s*=\s*(\d+\.\d+)", text, re.MULTILINE)
@@ -222,8 +219,8 @@ def _check_room(plan: InstallPlan) -> None:
     needed = plan.size_mb - _megabytes(plan.folder)
     if free < needed:
         raise InstallFailed(
-            f"PyTorch needs {needed / 1000:.1f} GB, and the disk of {place} "
-            f"has {free / 1000:.1f} GB left: choose another folder"
+            f"PyTorch needs {amount(needed)}, and the disk of {place} has {amount(free)} left: "
+            "choose another folder"
         )
 
 
@@ -247,30 +244,27 @@ def _run(command: list[str], folder: Path, report: Callable[[int], None]) -> Non
     variables = {**os.environ, "UV_CACHE_DIR": str(folder / CACHE), "UV_NO_PROGRESS": "1"}
     for name in ("VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONHOME", "PYTHONPATH"):
         variables.pop(name, None)
-    try:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            # Not in the user's folder, whose configuration of uv is that of a project.
-            cwd=folder,
-            env=variables,
-        )
-    except OSError as error:
-        raise InstallFailed(f"uv does not start: {error.strerror or error}") from error
-    assert process.stderr is not None
-    stream, said = process.stderr, bytearray()
-    reader = threading.Thread(target=lambda: said.extend(stream.read()), daemon=True)
-    reader.start()
-    try:
-        while _is_running(process):
-            report(_megabytes(folder))
-        reader.join()
-    finally:
-        _end(process)
-    if process.returncode:
-        raise InstallFailed(_why(said.decode("utf-8", "replace"), process.returncode))
+    with tempfile.TemporaryFile() as errors:
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                # Not in the user's folder, whose configuration of uv is that of a project.
+                cwd=folder,
+                env=variables,
+            )
+        except OSError as error:
+            raise InstallFailed(f"uv does not start: {error.strerror or error}") from error
+        try:
+            while _is_running(process):
+                report(_megabytes(folder))
+        finally:
+            _end(process)
+        if process.returncode:
+            errors.seek(0)
+            raise InstallFailed(_why(errors.read().decode("utf-8", "replace"), process.returncode))
 
 
 def _is_running(process: "subprocess.Popen[bytes]") -> bool:

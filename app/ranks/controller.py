@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QTabBar
 from gradscribe.app.document.session import Session
 from gradscribe.app.document.state import UNSAVED_FILENAME
 from gradscribe.app.link import ranks
+from gradscribe.app.link.interpreters import UnusablePython
 from gradscribe.app.link.ranks import RankRun
 from gradscribe.app.runtime.notice import Notice, NoticeActions
 from gradscribe.app.runtime.version import version

@@ -10,6 +10,7 @@ from gradscribe.app.window.device_button import DeviceButton
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.explain.devices import devices_of
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.labels import elided_label, plain_label, tip
 from gradscribe.widgets.base.single_shot import single_shot
@@ -297,6 +298,8 @@ def engine_line(result: Result, doc: Doc) -> str:
     """Return the state of the engine in a few words."""
     if result.engine == "starting":
         return "PyTorch is starting…"
+    if result.engine == "missing":
+        return tr("PyTorch is not installed")
     if result.engine == "running":
         return "Running…"
     if result.engine == "stopping":

@@ -13,7 +13,7 @@ from gradscribe.app.files.documents import Refused
 from gradscribe.app.link import own_engine, torch_install
 from gradscribe.app.link.interpreters import UnusablePython, ask_interpreter
 from gradscribe.app.link.own_engine import OwnEngine
-from gradscribe.app.link.torch_install import InstallFailed, InstallPlan
+from gradscribe.app.link.torch_install import InstallFailed, InstallPlan, amount
 
 PHASE, MEGABYTES = "phase", "mb"
 """Keys of a line of ``--reports``."""
@@ -54,7 +54,8 @@ def run(options: argparse.Namespace) -> int:
     plan = InstallPlan(options.folder or "", options.gpu, options.wheels or "")
     if not options.reports:
         build = "the graphics card" if plan.gpu else "the CPU"
-        say(f"PyTorch for {build}: {torch_install.size_text(plan)}, in {plan.folder}\n")
+        download = f"about {amount(plan.download_mb)} to download, " if plan.download_mb else ""
+        say(f"PyTorch for {build}: {download}about {amount(plan.size_mb)} in {plan.folder}\n")
         if not (options.yes or _agrees()):
             return FAILED
     return _install(plan, reports=options.reports)

@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from gradscribe.app.document.state import Doc, Result
+from gradscribe.playback.translation import tr
 
 
 class EmptyState(QLabel):
@@ -31,6 +32,8 @@ def empty_state_text(result: Result, doc: Doc) -> str:
         return ""
     if result.engine == "starting":
         return "Starting PyTorch…"
+    if result.engine == "missing":
+        return tr("Programs need PyTorch: Run › Python › Set up PyTorch…")
     if not doc.may_run:
         return "Read the program, then run it"
     if result.problem is not None:
