@@ -179,3 +179,9 @@ def fold_all(context: CommandContext) -> None:
 def unfold_all(context: CommandContext) -> None:
     """Show every line of the program."""
     context.editor.folds.unfold_all()
+
+
+@command("edit.settings", "Settings…", menu="Edit/7", keys=("Ctrl+,",))
+def settings(context: CommandContext) -> None:
+    """Change how Gradscribe looks and works, with a search."""
+    context.show_settings()
