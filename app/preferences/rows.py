@@ -22,7 +22,7 @@ EFFECTS: dict[Effect, str] = {
     "run": "At once: the program runs again",
     "next": "The next time it is used",
 }
-"""When a setting takes effect -> the words for it."""
+"""Time from which a setting has an effect -> the words for it."""
 GROUPS = ("Appearance", "Graph", "Playback", "Editor", "Programs", "Window", "Films")
 
 

@@ -14,6 +14,7 @@ from gradscribe.app.files.documents import Drafts, Refused
 from gradscribe.app.files.open_requests import OpenRequest
 from gradscribe.app.files.settings import Settings, app_folder
 from gradscribe.app.link.interpreters import Interpreter
+from gradscribe.app.runtime import qt_libraries
 from gradscribe.app.runtime.faults import FaultHandler
 from gradscribe.app.runtime.gc_scheduler import GcScheduler
 from gradscribe.app.runtime.malloc import limit_arenas
@@ -41,7 +42,8 @@ def make_app(argv: list[str]) -> QApplication:
     app = QApplication.instance()
     if not isinstance(app, QApplication):
         limit_arenas()
-        app = QApplication(argv[:1] or ["gradscribe"])
+        with qt_libraries.explained_abort():
+            app = QApplication(argv[:1] or ["gradscribe"])
     app.setApplicationName("gradscribe")
     app.setApplicationDisplayName("Gradscribe")
     app.setStyle("Fusion")
