@@ -95,6 +95,9 @@ def _watch(options: argparse.Namespace) -> int:
 
 def _screenshot(options: argparse.Namespace) -> int:
     """Draw the window on a script into a file."""
+    from gradscribe.app.runtime.language import use_language
+
+    use_language()
     _try_reading(options.file)
     documents.check_writable(Path(options.screenshot))
     from gradscribe.app.cli.screenshot import screenshot as draw
@@ -168,6 +171,9 @@ def _window(options: argparse.Namespace) -> int:
         if reply.refusal:
             raise Refused(reply.refusal)
         return RAN
+    from gradscribe.app.runtime.language import use_language
+
+    use_language()
     from gradscribe.app.window.startup import Opening, open_window
 
     is_plain = options.goto is None and options.at is None and not options.temporary

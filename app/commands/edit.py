@@ -6,6 +6,7 @@ from PySide6.QtGui import QGuiApplication
 
 from gradscribe.app.commands import command
 from gradscribe.app.commands.context import CommandContext
+from gradscribe.playback.translation import tr
 
 
 @command("edit.undo", "Undo", menu="Edit/1", keys=("Ctrl+Z",))
@@ -181,7 +182,7 @@ def unfold_all(context: CommandContext) -> None:
     context.editor.folds.unfold_all()
 
 
-@command("edit.settings", "Settings…", menu="Edit/7", keys=("Ctrl+,",))
+@command("edit.settings", tr("Settings…"), menu="Edit/7", keys=("Ctrl+,",))
 def settings(context: CommandContext) -> None:
     """Change how Gradscribe looks and works, with a search."""
     context.show_settings()

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from gradscribe.app.preferences.rows import BY_KEY, CHOICES
+from gradscribe.playback.translation import ngettext, tr
 
 FORMAT = "gradscribe settings"
 VERSION = 1
@@ -39,15 +40,15 @@ class ImportedSettings(Struct, frozen=True):
     def summary(self) -> str:
         """Return sentences on what is taken over and what is not."""
         count = len(self.values)
-        parts = [f"{count} settings taken over" if count != 1 else "1 setting taken over"]
+        parts = [ngettext("{count} setting taken over", "{count} settings taken over", count)]
         titles = [BY_KEY[key].title for key in self.local]
-        for words, names in (
-            ("Not known here", self.unknown),
-            ("Left as it is, because the value does not fit", self.unfit),
-            ("Set by hand if you want it", titles),
-        ):
-            if names:
-                parts.append(f"{words}: {_listed(names)}")
+        if self.unknown:
+            parts.append(tr("Not known here: {names}", names=_listed(self.unknown)))
+        if self.unfit:
+            names = _listed(self.unfit)
+            parts.append(tr("Left as it is, because the value does not fit: {names}", names=names))
+        if titles:
+            parts.append(tr("Set by hand if you want it: {names}", names=_listed(titles)))
         return ". ".join(parts)
 
 
@@ -71,15 +72,15 @@ def decode(data: bytes) -> ImportedSettings:
         InvalidSettings: it is no such file, or a newer version wrote it.
     """
     if len(data) > MAX_BYTES:
-        raise InvalidSettings("the file is too big for settings")
+        raise InvalidSettings(tr("the file is too big for settings"))
     try:
         file = msgspec.json.decode(data, type=_File)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise InvalidSettings("the file does not contain settings") from error
+        raise InvalidSettings(tr("the file does not contain settings")) from error
     if file.format != FORMAT:
-        raise InvalidSettings("the file does not contain settings")
+        raise InvalidSettings(tr("the file does not contain settings"))
     if file.version > VERSION:
-        raise InvalidSettings("a newer version of Gradscribe wrote the file")
+        raise InvalidSettings(tr("a newer version of Gradscribe wrote the file"))
     return _sorted_out(file.settings)
 
 
@@ -105,4 +106,5 @@ def _sorted_out(found: Mapping[str, object]) -> ImportedSettings:
 def _listed(names: tuple[str, ...] | list[str]) -> str:
     shown = [name if len(name) <= 40 else f"{name[:40]}…" for name in names[:MAX_NAMED]]
     more = len(names) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")
+    listed = ", ".join(shown)
+    return tr("{names} and {count} more", names=listed, count=more) if more else listed

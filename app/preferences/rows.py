@@ -15,15 +15,26 @@ from gradscribe.app.preferences.kinds import (
     SwitchKind,
 )
 from gradscribe.playback.graph.coloring import MODES
+from gradscribe.playback.translation import languages, pseudo, tr
 
-Effect = Literal["now", "run", "next"]
+Effect = Literal["now", "run", "next", "start"]
 EFFECTS: dict[Effect, str] = {
-    "now": "At once",
-    "run": "At once: the program runs again",
-    "next": "The next time it is used",
+    "now": tr("At once"),
+    "run": tr("At once: the program runs again"),
+    "next": tr("The next time it is used"),
+    "start": tr("At the next start"),
 }
 """Time from which a setting has an effect -> the words for it."""
-GROUPS = ("Appearance", "Graph", "Playback", "Editor", "Programs", "Window", "Films")
+GROUPS = {
+    "appearance": tr("Appearance"),
+    "graph": tr("Graph"),
+    "playback": tr("Playback"),
+    "editor": tr("Editor"),
+    "programs": tr("Programs"),
+    "window": tr("Window"),
+    "films": tr("Films"),
+}
+"""Groups of the window of the settings, in its order, with their titles."""
 
 
 class Setting(Struct, frozen=True):
@@ -56,144 +67,162 @@ def is_progress(value: object) -> bool:
     return True
 
 
+_LANGUAGES = {code: name for code, name in languages.available().items() if code != pseudo.CODE}
 _APPEARANCE = (
+    # Read at the start by app/runtime/language.py, before this module is imported.
+    Setting(
+        "language",
+        tr("Language"),
+        "",
+        ChoiceKind({"": tr("As the system"), **_LANGUAGES}),
+        "appearance",
+        tr("Language of the window; runs and the command line stay English."),
+        effect="start",
+    ),
     Setting(
         "theme",
-        "Theme",
+        tr("Theme"),
         "system",
-        ChoiceKind({"system": "As the system", "light": "Light", "dark": "Dark"}),
-        "Appearance",
-        "Light or dark colours.",
+        ChoiceKind({"system": tr("As the system"), "light": tr("Light"), "dark": tr("Dark")}),
+        "appearance",
+        tr("Light or dark colours."),
     ),
     Setting(
         "contrast",
-        "Contrast",
+        tr("Contrast"),
         "system",
-        ChoiceKind({"system": "As the system", "usual": "Usual", "high": "High"}),
-        "Appearance",
-        "High contrast has darker text on lighter ground, or the reverse, and thicker lines.",
+        ChoiceKind({"system": tr("As the system"), "usual": tr("Usual"), "high": tr("High")}),
+        "appearance",
+        tr("High contrast has darker text on lighter ground, or the reverse, and thicker lines."),
     ),
     Setting(
         "motion",
-        "Motion",
+        tr("Motion"),
         "system",
-        ChoiceKind({"system": "As the system", "full": "All", "reduced": "Reduced"}),
-        "Appearance",
-        "With reduced motion nothing glides, pulses or flies: each picture is there at once.",
+        ChoiceKind({"system": tr("As the system"), "full": tr("All"), "reduced": tr("Reduced")}),
+        "appearance",
+        tr("With reduced motion nothing glides, pulses or flies: each picture is there at once."),
     ),
     Setting(
         "text",
-        "Text size",
+        tr("Text size"),
         1.0,
         NumberKind(0.7, 2.5, "%", 10.0, 100.0),
-        "Appearance",
-        "Size of all text outside of the graph, which has its own zoom.",
+        "appearance",
+        tr("Size of all text outside of the graph, which has its own zoom."),
     ),
     Setting(
         "ui_font",
-        "Font",
+        tr("Font"),
         "",
         FontKind(is_fixed=False),
-        "Appearance",
-        "Font of menus, panels and cards; characters that it lacks come from another font.",
+        "appearance",
+        tr("Font of menus, panels and cards; characters that it lacks come from another font."),
     ),
     Setting(
         "code_font",
-        "Font of code",
+        tr("Font of code"),
         "",
         FontKind(is_fixed=True),
-        "Appearance",
-        "Font of the program, of shapes and of numbers in tables.",
+        "appearance",
+        tr("Font of the program, of shapes and of numbers in tables."),
     ),
 )
 _GRAPH = (
     Setting(
         "values",
-        "Values",
+        tr("Values"),
         True,
         SwitchKind(),
-        "Graph",
-        "Cards show the values of the forward pass.",
+        "graph",
+        tr("Cards show the values of the forward pass."),
     ),
     Setting(
         "gradients",
-        "Gradients",
+        tr("Gradients"),
         True,
         SwitchKind(),
-        "Graph",
-        "Cards and wires show the gradients of the backward pass.",
+        "graph",
+        tr("Cards and wires show the gradients of the backward pass."),
     ),
     Setting(
-        "shapes", "Shapes", True, SwitchKind(), "Graph", "Wires show the shapes of their tensors."
+        "shapes",
+        tr("Shapes"),
+        True,
+        SwitchKind(),
+        "graph",
+        tr("Wires show the shapes of their tensors."),
     ),
     Setting(
         "order",
-        "Order and visits",
+        tr("Order and visits"),
         False,
         SwitchKind(),
-        "Graph",
-        "Cards show when a pass runs them, and how often.",
+        "graph",
+        tr("Cards show when a pass runs them, and how often."),
     ),
     Setting(
         "coloring",
-        "Colour by",
+        tr("Colour by"),
         "",
         ChoiceKind({str(mode): title for mode, title in MODES.items()}),
-        "Graph",
-        "What the colours of the cards mean.",
+        "graph",
+        tr("What the colours of the cards mean."),
     ),
     Setting(
         "sideways",
-        "From left to right",
+        tr("From left to right"),
         False,
         SwitchKind(),
-        "Graph",
-        "Values run from left to right instead of from top to bottom.",
+        "graph",
+        tr("Values run from left to right instead of from top to bottom."),
     ),
 )
 _PLAYBACK = (
     Setting(
         "speed",
-        "Speed",
+        tr("Speed"),
         1.0,
         NumberKind(0.25, 8.0, "×", 0.25, decimals=2),
-        "Playback",
-        "Pace at which a run is played.",
+        "playback",
+        tr("Pace at which a run is played."),
     ),
     Setting(
         "follow",
-        "Follow what plays",
+        tr("Follow what plays"),
         True,
         SwitchKind(),
-        "Playback",
-        "The graph moves so that what plays stays in view.",
+        "playback",
+        tr("The graph moves so that what plays stays in view."),
     ),
     Setting(
         "pointer_ring",
-        "Pointer ring",
+        tr("Pointer ring"),
         True,
         SwitchKind(),
-        "Playback",
-        "While presenting, a ring shows where the mouse is.",
+        "playback",
+        tr("While presenting, a ring shows where the mouse is."),
     ),
 )
 _EDITOR = (
     Setting(
         "complete",
-        "Complete while typing",
+        tr("Complete while typing"),
         True,
         SwitchKind(),
-        "Editor",
-        "Names are offered while you type; Ctrl+Space asks for them at any time.",
+        "editor",
+        tr("Names are offered while you type; Ctrl+Space asks for them at any time."),
     ),
     Setting(
         "editor",
-        "Your editor",
+        tr("Your editor"),
         "",
-        LineKind("code --goto {file}:{line}"),
-        "Editor",
-        "Command that opens a program in your own editor, with {file} and {line}; "
-        "empty for the first that is installed.",
+        LineKind(tr("code --goto {file}:{line}")),
+        "editor",
+        tr(
+            "Command that opens a program in your own editor, with {file} and {line}; "
+            "empty for the first that is installed."
+        ),
         effect="next",
         travels=False,
     ),
@@ -201,79 +230,84 @@ _EDITOR = (
 _PROGRAMS = (
     Setting(
         "timeout",
-        "Time limit",
+        tr("Time limit"),
         10.0,
         NumberKind(1.0, 86_400.0, "s", 5.0),
-        "Programs",
-        "A program that takes longer is stopped; what it did until then is shown.",
+        "programs",
+        tr("A program that takes longer is stopped; what it did until then is shown."),
         effect="run",
     ),
     Setting(
         "memory",
-        "Memory for values",
+        tr("Memory for values"),
         256.0,
         NumberKind(16.0, 65_536.0, "MB", 64.0),
-        "Programs",
-        "Beyond it the oldest recorded values become summaries.",
+        "programs",
+        tr("Beyond it the oldest recorded values become summaries."),
         effect="run",
     ),
     Setting(
         "access",
-        "Let my programs use files",
+        tr("Let my programs use files"),
         False,
         SwitchKind(),
-        "Programs",
-        "Your own programs may write files, use the network and start others; off is safer.",
+        "programs",
+        tr("Your own programs may write files, use the network and start others; off is safer."),
         effect="run",
         travels=False,
     ),
 )
 _WINDOW = (
     Setting(
-        "left", "Program", True, SwitchKind(), "Window", "The column with the program is shown."
+        "left",
+        tr("Program"),
+        True,
+        SwitchKind(),
+        "window",
+        tr("The column with the program is shown."),
     ),
     Setting(
         "below",
-        "Output and legend",
+        tr("Output and legend"),
         True,
         SwitchKind(),
-        "Window",
-        "The pane under the program is shown.",
+        "window",
+        tr("The pane under the program is shown."),
     ),
     Setting(
         "right",
-        "Inspector",
+        tr("Inspector"),
         True,
         SwitchKind(),
-        "Window",
-        "The column with the inspector and the tables is shown.",
+        "window",
+        tr("The column with the inspector and the tables is shown."),
     ),
 )
 _FILMS = (
     Setting(
         "film_size",
-        "Size of films",
+        tr("Size of films"),
         "fit",
-        LineKind("fit, or 1280x720", r"fit|[1-9]\d{2,3}x[1-9]\d{2,3}"),
-        "Films",
-        "Width and height in pixels; fit takes the size of the graph.",
+        LineKind(tr("fit, or 1280x720"), r"fit|[1-9]\d{2,3}x[1-9]\d{2,3}"),
+        "films",
+        tr("Width and height in pixels; fit takes the size of the graph."),
         effect="next",
     ),
     Setting(
         "film_code",
-        "Program in films",
+        tr("Program in films"),
         False,
         SwitchKind(),
-        "Films",
-        "Films show the program next to the graph.",
+        "films",
+        tr("Films show the program next to the graph."),
         effect="next",
     ),
 )
 _RECORDS = (
-    Setting("presenting", "Presenting", False, is_stored=False),
-    Setting("pythons", "Pythons of programs", "{}", RecordKind()),
-    Setting("lessons", "Progress in the lessons", "{}", RecordKind(is_progress)),
-    Setting("by_hand", "Score of gradients by hand", "{}", RecordKind(is_progress)),
+    Setting("presenting", tr("Presenting"), False, is_stored=False),
+    Setting("pythons", tr("Pythons of programs"), "{}", RecordKind()),
+    Setting("lessons", tr("Progress in the lessons"), "{}", RecordKind(is_progress)),
+    Setting("by_hand", tr("Score of gradients by hand"), "{}", RecordKind(is_progress)),
 )
 SETTINGS = (
     *_APPEARANCE, *_GRAPH, *_PLAYBACK, *_EDITOR, *_PROGRAMS, *_WINDOW, *_FILMS, *_RECORDS,

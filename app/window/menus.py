@@ -15,6 +15,7 @@ from gradscribe.app.files.documents import Refused
 from gradscribe.app.preferences.rows import CHOICES
 from gradscribe.app.ui import popup
 from gradscribe.app.ui.palette import CommandPalette, PaletteLine
+from gradscribe.playback.translation import tr
 
 
 class Menus(QObject):
@@ -179,7 +180,7 @@ def _setting_lines(context: CommandContext) -> Iterable[PaletteLine]:
     """Yield a palette line for every setting."""
     for row in CHOICES:
         show = partial(context.show_settings, row.key)
-        yield PaletteLine(f"Settings: {row.title}", row.sentence, "", show)
+        yield PaletteLine(tr("Settings: {title}", title=row.title), row.sentence, "", show)
 
 
 def _manual_lines(context: CommandContext) -> Iterable[PaletteLine]:

@@ -17,10 +17,11 @@ from gradscribe.app.preferences.kinds import (
     SwitchKind,
 )
 from gradscribe.app.preferences.rows import Setting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.choice import Choice
 
 Value: TypeAlias = bool | float | str
-ON, OFF = "On", "Off"
+ON, OFF = tr("On"), tr("Off")
 
 
 class SettingEditor(QObject):
@@ -129,7 +130,7 @@ def font_titles(kind: FontKind) -> dict[str, str]:
     if kind.is_fixed:
         families = [name for name in families if QFontDatabase.isFixedPitch(name)]
     names = {name: name for name in sorted(families, key=str.casefold) if kind.accepts(name)}
-    return {"": "As usual", **names}
+    return {"": tr("As usual"), **names}
 
 
 def _font(kind: FontKind, parent: QWidget) -> SettingEditor:
@@ -139,7 +140,7 @@ def _font(kind: FontKind, parent: QWidget) -> SettingEditor:
 
     def show(value: Value) -> None:
         if box.findData(value) < 0:
-            box.addItem(f"{value} (not installed here)", value)
+            box.addItem(tr("{font} (not installed here)", font=value), value)
         box.setCurrentIndex(box.findData(value))
 
     editor._show = show
@@ -167,7 +168,7 @@ def _line(
 def _problem(row: Setting, kind: LineKind, check: Callable[[str], object] | None, text: str) -> str:
     """Return why a text is not accepted; empty if it is."""
     if not row.accepts(text):
-        return f"This does not fit: {kind.hint}"
+        return tr("This does not fit: {hint}", hint=kind.hint)
     if check is not None and text:
         try:
             check(text)

@@ -6,8 +6,9 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.preferences.kinds import ChoiceKind, LineKind
-from gradscribe.app.preferences.rows import EFFECTS, Setting
+from gradscribe.app.preferences.rows import EFFECTS, GROUPS, Setting
 from gradscribe.app.ui.settings.editors import make_editor
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label
 
@@ -34,8 +35,8 @@ class SettingRow(QFrame):
         self.effect.setVisible(row.effect != "now")
         self.problem = Label("error", "", self)
         self.problem.hide()
-        self.back = push_button("Reset", self, self._reset, "quiet")
-        self.back.setAccessibleName(f"Reset {row.title}")
+        self.back = push_button(tr("Reset"), self, self._reset, "quiet")
+        self.back.setAccessibleName(tr("Reset {setting}", setting=row.title))
         self.editor = make_editor(row, check, self)
         self.editor.edited.connect(self._put)
         self.editor.refused.connect(self._show_problem)
@@ -68,7 +69,7 @@ class SettingRow(QFrame):
         """Return all that a search looks at, in lower case."""
         kind = self.row.kind
         titles = list(kind.titles.values()) if isinstance(kind, ChoiceKind) else []
-        parts = [self.row.title, self.row.sentence, self.row.group, self.row.key, *titles]
+        parts = [self.row.title, self.row.sentence, GROUPS[self.row.group], self.row.key, *titles]
         return " ".join(parts).casefold()
 
     def mark(self, is_sought: bool) -> None:

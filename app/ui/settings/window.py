@@ -14,6 +14,7 @@ from gradscribe.app.preferences import exchange
 from gradscribe.app.preferences.rows import CHOICES, GROUPS
 from gradscribe.app.ui.settings.editors import Value
 from gradscribe.app.ui.settings.row import SettingRow
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, make_scrollable, push_button, vbox
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme
@@ -21,8 +22,6 @@ from gradscribe.widgets.base.theme import Theme
 SIZE = (860, 660)
 GROUPS_WIDTH = 170
 FILE_NAME = "gradscribe-settings.json"
-PATTERN = "Settings (*.json)"
-NOTHING = "No setting has these words"
 CHECKS: dict[str, Callable[[str], object]] = {"editor": external_editor.parse_command}
 """Checks of texts, by the setting, beyond what its kind accepts; they raise `Refused`."""
 _SHEET = """
@@ -51,7 +50,7 @@ class SettingsWindow(QWidget):
 
     def __init__(self, settings: Settings, dialogs: FileDialogs, owner: QWidget) -> None:
         super().__init__(owner, Qt.WindowType.Window)
-        self.setWindowTitle("Settings")
+        self.setWindowTitle(tr("Settings"))
         self.resize(*SIZE)
         self._settings, self._dialogs = settings, dialogs
         self._before: dict[str, Value] = {}
@@ -63,18 +62,18 @@ class SettingsWindow(QWidget):
 
     def _make_widgets(self) -> None:
         self.query = QLineEdit(self)
-        self.query.setPlaceholderText("Search the settings")
-        self.query.setAccessibleName("Search the settings")
+        self.query.setPlaceholderText(tr("Search the settings"))
+        self.query.setAccessibleName(tr("Search the settings"))
         self.query.setClearButtonEnabled(True)
         self.query.textChanged.connect(self._search)
         self.groups = QListWidget(self)
-        self.groups.setAccessibleName("Groups")
-        self.groups.addItems(GROUPS)
+        self.groups.setAccessibleName(tr("Groups"))
+        self.groups.addItems(list(GROUPS.values()))
         self.groups.currentRowChanged.connect(self._go_to_group)
         self.area = QScrollArea(self)
         page = QWidget()
-        self.nothing = Label("caption", NOTHING, page)
-        self.headings = {name: Label("heading", name, page) for name in GROUPS}
+        self.nothing = Label("caption", tr("No setting has these words"), page)
+        self.headings = {name: Label("heading", title, page) for name, title in GROUPS.items()}
         self.rows = {
             row.key: SettingRow(row, self._settings, CHECKS.get(row.key), page) for row in CHOICES
         }
@@ -90,15 +89,15 @@ class SettingsWindow(QWidget):
         column.addStretch(1)
         make_scrollable(self.area, page)
         self.said = Label("words", "", self)
-        self.undo = push_button("Undo", self, self._undo)
+        self.undo = push_button(tr("Undo"), self, self._undo)
 
     def _lay_out(self) -> None:
         self.groups.setFixedWidth(GROUPS_WIDTH)
         foot = hbox(
             None,
-            push_button("Reset all", self, self.reset_all),
-            push_button("Import…", self, self.ask_import),
-            push_button("Export…", self, self.ask_export),
+            push_button(tr("Reset all"), self, self.reset_all),
+            push_button(tr("Import…"), self, self.ask_import),
+            push_button(tr("Export…"), self, self.ask_export),
             (self.said, 1),
             self.undo,
             spacing=8,
@@ -158,7 +157,7 @@ class SettingsWindow(QWidget):
 
     def _go_to_group(self, at: int) -> None:
         if at >= 0:
-            self._scroll_to(self.headings[GROUPS[at]])
+            self._scroll_to(list(self.headings.values())[at])
 
     def _scroll_to(self, part: QWidget) -> None:
         self.area.verticalScrollBar().setValue(part.y())
@@ -182,7 +181,7 @@ class SettingsWindow(QWidget):
         before, self._before = self._before, {}
         for key, value in before.items():
             self._settings.put(key, value)
-        self._show_undo({}, "All is as it was before")
+        self._show_undo({}, tr("All is as it was before"))
         self.query.setFocus()
 
     def _show_undo(self, before: dict[str, Value], words: str) -> None:
@@ -193,13 +192,13 @@ class SettingsWindow(QWidget):
     def reset_all(self) -> None:
         """Give every setting its default."""
         defaults: dict[str, Value] = {row.key: row.default for row in CHOICES}
-        self._put_all(defaults, "All settings are as they were at first")
+        self._put_all(defaults, tr("All settings are as they were at first"))
 
     # Files
 
     def ask_export(self) -> None:
         """Write the settings to a file that the user chooses."""
-        path = self._dialogs.ask_save("Export settings", FILE_NAME, PATTERN)
+        path = self._dialogs.ask_save(tr("Export settings"), FILE_NAME, tr("Settings (*.json)"))
         if path is not None:
             self.export(path)
 
@@ -208,13 +207,14 @@ class SettingsWindow(QWidget):
         try:
             atomic.write(path, exchange.encode(self._settings.choices()))
         except OSError as error:
-            self._show_undo({}, f"{path} cannot be written: {atomic.reason(error)}")
+            why = atomic.reason(error)
+            self._show_undo({}, tr("{path} cannot be written: {why}", path=path, why=why))
         else:
-            self._show_undo({}, f"Written to {path}")
+            self._show_undo({}, tr("Written to {path}", path=path))
 
     def ask_import(self) -> None:
         """Take over the settings of a file that the user chooses."""
-        path = self._dialogs.ask_open("Import settings", PATTERN)
+        path = self._dialogs.ask_open(tr("Import settings"), tr("Settings (*.json)"))
         if path is not None:
             self.take_over(path)
 
@@ -224,8 +224,10 @@ class SettingsWindow(QWidget):
             with path.open("rb") as file:
                 found = exchange.decode(file.read(exchange.MAX_BYTES + 1))
         except OSError as error:
-            self._show_undo({}, f"{path} cannot be read: {atomic.reason(error)}")
+            why = atomic.reason(error)
+            self._show_undo({}, tr("{path} cannot be read: {why}", path=path, why=why))
         except exchange.InvalidSettings as error:
-            self._show_undo({}, f"Nothing is changed: {error} ({path.name})")
+            words = tr("Nothing is changed: {why} ({file})", why=error, file=path.name)
+            self._show_undo({}, words)
         else:
             self._put_all(found.values, found.summary())
