@@ -44,7 +44,7 @@ _REASON = re.compile(r"^(?:error:|.*Caused by:|\s*[×╰─▶]+|\s*cause:)\s*(.
 
 
 class InstallPlan(Struct, frozen=True):
-    """What to install, and where."""
+    """Build of PyTorch to install, and the folder for it."""
 
     parent: str = ""
     """Folder to make the environment's folder in; empty for the user's data folder."""
@@ -179,7 +179,7 @@ def _commands(plan: InstallPlan, uv: str, has_python: bool) -> Iterator[tuple[st
     yield "Making an environment", [uv, "venv", keep, "--no-project", "--python", base, str(place)]
     command = [uv, "pip", "install", "--python", executable(place)]
     if plan.wheels:
-        command += ["--no-index", "--find-links", os.path.abspath(plan.wheels)]
+        command += ["--no-index", "-f", os.path.abspath(plan.wheels)]
     else:
         command.append(f"--torch-backend={'auto' if plan.gpu else 'cpu'}")
     yield "Installing PyTorch", [*command, *packages()]

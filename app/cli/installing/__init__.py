@@ -1,1 +1,1 @@
-"""What Gradscribe needs or leaves on the system: PyTorch, an entry in the desktop's menu."""
+"""Installation: PyTorch for programs, an entry in the desktop's menu."""

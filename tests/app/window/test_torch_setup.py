@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.e2e,
     pytest.mark.skipif(sys.platform == "win32", reason="paths of environments on Unix"),
 ]
-FOUND = FoundPython("/work/mnist/.venv/bin/python", "mnist/.venv", "3.12.1", "2.9.1")
+FOUND = FoundPython("/srv/mnist/.venv/bin/python", "mnist/.venv", "3.12.1", "2.9.1")
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def window(qtbot, place, tmp_path):
 
 def choose(window, label):
     """Press the button of the notice that is shown."""
-    labels = {text: action for text, action in window.notices.notice.choices}
+    labels = dict(window.notices.notice.choices)
     window.notices.buttons[list(labels).index(label)].click()
 
 
@@ -237,9 +237,9 @@ def test_a_folder_of_wheels_is_asked_for(dialog, tmp_path, monkeypatch):
 
 def test_another_python_is_asked_for(dialog, monkeypatch):
     dialog.other.setChecked(True)
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: ("/opt/python", ""))
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: ("/usr/local/python", ""))
     dialog.buttons.accepted.emit()
-    assert dialog.answer() == TorchChoice(python="/opt/python")
+    assert dialog.answer() == TorchChoice(python="/usr/local/python")
 
 
 def test_the_longest_names_fit_the_dialog(qtbot, place):
