@@ -14,6 +14,7 @@ from gradscribe.app.commands import file, learn, tensor_edits, train
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.compare.changes_controller import ChangesController, ChangeViews
 from gradscribe.app.compare.controller import CompareController
+from gradscribe.app.document.announcer import PlaybackAnnouncer
 from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.error_fix import ErrorFix
 from gradscribe.app.document.findings_controller import FindingsController
@@ -326,6 +327,7 @@ class Window(QMainWindow):
         session.said.connect(self.status.say)
         self.clock.stopped.connect(lambda line: self.status.say(f"Stopped at line {line}"))
         self.presenter.captioned.connect(self.status.caption)
+        PlaybackAnnouncer(session, self.graph)
         self.presenter.saved_memory_changed.connect(self.status.show_saved_memory)
         self.presenter.counted.connect(self.top.show_counts)
         self.presenter.scene_builder.busy_changed.connect(self._show_busy)

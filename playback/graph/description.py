@@ -9,6 +9,32 @@ def card_name(card: Card) -> str:
     return card.name or card.title or card.literal
 
 
+def card_label(card: Card, reading: CardReading) -> str:
+    """Return a card's short name for a screen reader: ``mul, z, value 6, gradient 16``."""
+    parts = [card.title or card.literal]
+    if card.name and card.name != card.title:
+        parts.append(card.name)
+    if reading.state == "waiting":
+        parts.append(WAITING)
+    elif reading.number and reading.number != card.title:
+        parts.append(f"value {reading.number}")
+    elif reading.shape:
+        parts.append(f"shape {reading.shape.replace('×', 'by')}")
+    if reading.bad:
+        parts.append(f"holds {reading.bad}")
+    if reading.gradient:
+        parts.append(f"gradient {reading.gradient.replace(NABLA, 'norm')}")
+    if reading.failed:
+        parts.append("the program stopped here")
+    return ", ".join(parts)
+
+
+def wire_label(source: str, target: str, share: str) -> str:
+    """Return a wire's short name; ``share``: the gradient that came back along it, or empty."""
+    way = f"from {source} to {target}"
+    return f"{way}, gradient back {share.replace(NABLA, 'norm')}" if share else way
+
+
 def describe_card(
     card: Card, reading: CardReading, inputs: list[str], ordered: bool = False
 ) -> str:
