@@ -7,11 +7,11 @@ from PySide6.QtWidgets import QWidget
 from gradscribe.app.document.session import Session
 from gradscribe.playback.tape import event_text
 from gradscribe.playback.tape.index import index_of
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 
 REST_MS = 600
 """Least time between announcements: speech cannot follow more events than that."""
-START = "Start of the tape, nothing has run"
 
 
 class PlaybackAnnouncer(QObject):
@@ -48,7 +48,11 @@ class PlaybackAnnouncer(QObject):
     def _announce(self) -> None:
         self._is_pending = False
         tape, position = self._session.result.tape, self._session.view.position
-        words = event_text.ledger_text(index_of(tape), position - 1) if position else START
+        words = (
+            event_text.ledger_text(index_of(tape), position - 1)
+            if position
+            else tr("Start of the tape, nothing has run")
+        )
         spoken = QAccessibleAnnouncementEvent(self._source, words)
         spoken.setPoliteness(QAccessible.AnnouncementPoliteness.Polite)
         QAccessible.updateAccessibility(spoken)

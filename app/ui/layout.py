@@ -48,8 +48,9 @@ NARROW = 1200
 
 
 def scroll_area(inside: QWidget) -> QScrollArea:
-    """Return a scroll area around a widget."""
+    """Return a scroll area around a widget, with the widget's accessible name."""
     area = QScrollArea()
+    area.setAccessibleName(inside.accessibleName())
     area.setWidgetResizable(True)
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -2,6 +2,7 @@
 
 from gradscribe.playback.graph.picture import Card, Wire
 from gradscribe.playback.graph.reading import EN_DASH, NABLA, WAITING, CardReading
+from gradscribe.playback.translation import tr
 
 
 def card_name(card: Card) -> str:
@@ -15,24 +16,34 @@ def card_label(card: Card, reading: CardReading) -> str:
     if card.name and card.name != card.title:
         parts.append(card.name)
     if reading.state == "waiting":
-        parts.append(WAITING)
-    elif reading.number and reading.number != card.title:
-        parts.append(f"value {reading.number}")
+        parts.append(tr("not reached yet"))
+    elif reading.number and reading.number != card.literal:
+        parts.append(tr("value {number}", number=reading.number))
     elif reading.shape:
-        parts.append(f"shape {reading.shape.replace('×', 'by')}")
+        parts.append(tr("shape {shape}", shape=reading.shape.replace("×", "by")))
     if reading.bad:
-        parts.append(f"holds {reading.bad}")
+        parts.append(tr("holds {numbers}", numbers=reading.bad))
     if reading.gradient:
-        parts.append(f"gradient {reading.gradient.replace(NABLA, 'norm')}")
+        parts.append(tr("gradient {number}", number=_spoken(reading.gradient)))
     if reading.failed:
-        parts.append("the program stopped here")
+        parts.append(tr("the program stopped here"))
     return ", ".join(parts)
 
 
 def wire_label(source: str, target: str, share: str) -> str:
     """Return a wire's short name; ``share``: the gradient that came back along it, or empty."""
-    way = f"from {source} to {target}"
-    return f"{way}, gradient back {share.replace(NABLA, 'norm')}" if share else way
+    if not share:
+        return tr("from {source} to {target}", source=source, target=target)
+    return tr(
+        "from {source} to {target}, gradient back {share}",
+        source=source,
+        target=target,
+        share=_spoken(share),
+    )
+
+
+def _spoken(number: str) -> str:
+    return number.replace(NABLA, tr("norm"))
 
 
 def describe_card(

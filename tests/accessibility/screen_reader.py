@@ -1,9 +1,9 @@
 """A small screen reader: starts the program, and reads its tree and hears it over AT-SPI.
 
 Run by the system's Python, which has pyatspi, in a session with a bus and a display. Arguments: the
-orders as JSON, then the command of the program. Orders: ``["tree"]``, ``["press", NAME]``,
-``["focus", NAME]``, ``["key", KEYS]``, ``["wait", NAME]``, ``["hear", SECONDS]``. Prints a JSON list
-with an answer for each.
+path of the answers, the orders as JSON, and the command of the program. Orders: ``["tree"]``,
+``["press", NAME]``, ``["focus", NAME]``, ``["key", KEYS]``, ``["wait", NAME]``,
+``["hear", SECONDS]``. Writes a JSON list with an answer for each.
 """
 
 import json
@@ -39,8 +39,9 @@ class ScreenReader:
         """Handle events for a while."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
-            GLib.MainContext.default().iteration(False)
-            time.sleep(0.005)
+            # A source of its own ends the wait for the next event.
+            GLib.timeout_add(5, lambda: False)
+            GLib.MainContext.default().iteration(True)
 
     def until(self, look, what):
         end = time.monotonic() + PATIENCE_S
@@ -68,7 +69,7 @@ class ScreenReader:
             yield depth, node
             try:
                 below = [node[k] for k in range(min(node.childCount, MOST_CHILDREN))]
-            except Exception:
+            except GLib.Error:
                 continue
             waiting += [(depth + 1, child) for child in reversed(below)]
 
@@ -76,9 +77,11 @@ class ScreenReader:
         def look():
             for _, node in self.nodes():
                 try:
-                    if node.name.startswith(name) and node.getState().contains(pyatspi.STATE_SHOWING):
+                    if node.name.startswith(name) and node.getState().contains(
+                        pyatspi.STATE_SHOWING
+                    ):
                         return node
-                except Exception:
+                except GLib.Error:
                     continue
             return None
 
@@ -118,7 +121,9 @@ class ScreenReader:
             node = self.find(words[0])
             action = node.queryAction()
             names = [action.getName(k) for k in range(action.nActions)]
-            action.doAction(next(k for k, n in enumerate(names) if n in ("Press", "press", "Toggle")))
+            action.doAction(
+                next(k for k, n in enumerate(names) if n in ("Press", "press", "Toggle"))
+            )
             self.settle()
             return names
         if order == "focus":
@@ -146,7 +151,7 @@ def focus_window():
 
 
 def main():
-    orders, command = json.loads(sys.argv[1]), sys.argv[2:]
+    place, orders, command = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3:]
     program = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:
         reader = ScreenReader(program.pid)
@@ -157,7 +162,8 @@ def main():
     finally:
         program.terminate()
         program.wait()
-    json.dump(answers, sys.stdout)
+    with open(place, "w", encoding="utf-8") as file:
+        json.dump(answers, file)
 
 
 main()

@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QMenu, QTabWidget, QToolButton
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.stylesheet import TAB_LEFT
 
@@ -26,6 +27,7 @@ class CompactTabs(QTabWidget):
         super().__init__()
         self._refit = single_shot(self, self._fit_titles)
         """After a change of the text size the bar has its new font only in the next turn."""
+        self.setAccessibleName(tr("Pages"))
         self.setDocumentMode(True)
         # Qt's scroll buttons would hide one of the titles. A title that is too long even alone is
         # elided in the middle, since it may end with a count.

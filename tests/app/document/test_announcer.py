@@ -5,7 +5,7 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.app.document import announcer
-from gradscribe.app.document.announcer import START, PlaybackAnnouncer
+from gradscribe.app.document.announcer import PlaybackAnnouncer
 from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.session import Session
 from gradscribe.app.document.state import Doc
@@ -64,7 +64,7 @@ def test_each_step_is_announced_in_a_sentence_with_its_numbers(
     assert {event.politeness() for event in heard} == {QAccessible.AnnouncementPoliteness.Polite}
     assert {event.object() for event in heard} == {source}
     clock.reset()
-    qtbot.waitUntil(lambda: heard[-1].message() == START)
+    qtbot.waitUntil(lambda: heard[-1].message() == "Start of the tape, nothing has run")
 
 
 def test_of_a_fast_film_only_its_first_and_last_event_are_announced(session, source, heard, qtbot):
