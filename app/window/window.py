@@ -326,7 +326,6 @@ class Window(QMainWindow):
         session.said.connect(self.status.say)
         self.clock.stopped.connect(lambda line: self.status.say(f"Stopped at line {line}"))
         self.presenter.captioned.connect(self.status.caption)
-        PlaybackAnnouncer(session, self.graph)
         self.presenter.saved_memory_changed.connect(self.status.show_saved_memory)
         self.presenter.counted.connect(self.top.show_counts)
         self.presenter.scene_builder.busy_changed.connect(self._show_busy)
@@ -379,6 +378,7 @@ class Window(QMainWindow):
         self.loop_curves.said.connect(self.status.say)
         self.loop_curves.found.connect(self.transport.strip.set_curves)
         self.loop_curves.grown.connect(self.transport.strip.set_growth)
+        PlaybackAnnouncer(self.session, self.graph)
         self.graph.installEventFilter(self)
         self.graph.picked.connect(self.history.pick)
         self.graph.following_changed.connect(

@@ -64,7 +64,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory):
-    """What the screen reader found at each of `ORDERS`."""
+    """Answers of the screen reader to `ORDERS`."""
     folder = tmp_path_factory.mktemp("at-spi")
     program = folder / "program.py"
     program.write_text(PROGRAM)

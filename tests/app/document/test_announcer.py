@@ -1,4 +1,4 @@
-"""What assistive technology is told of the playback."""
+"""Announcements of the playback to assistive technology."""
 
 import pytest
 from PySide6.QtGui import QAccessible

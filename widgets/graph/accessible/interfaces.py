@@ -38,7 +38,7 @@ TO_TARGET, TO_SOURCE = QAccessible.RelationFlag.FlowsFrom, QAccessible.RelationF
 
 @dataclass(frozen=True)
 class GraphActions:
-    """What assistive technology can do with a card or wire of this key."""
+    """Actions of assistive technology on the card or wire with a key."""
 
     go_to: Callable[[str], None]
     toggle: Callable[[str], None]
