@@ -96,10 +96,10 @@ class Legend(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(tr("Legend"))
-        self.heading = Heading("Legend", "shape first, colour second", self)
+        self.heading = Heading(tr("Legend"), tr("shape first, colour second"), self)
         self._entries = [_Entry(text, draw, self) for text, draw in SAMPLES]
         self._scale = _Scale(self)
-        self._scale.setAccessibleName("Colours of values: orange negative, blue positive")
+        self._scale.setAccessibleName(tr("Colours of values: orange negative, blue positive"))
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(10)
         vbox(self, self.heading, self._grid, STRETCH, margins=(16, 8, 10, 6), spacing=4)
