@@ -8,6 +8,7 @@ from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.document.state import Layer
 from gradscribe.playback.graph import coloring
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 
 if TYPE_CHECKING:
     from gradscribe.widgets.graph.view import GraphView
@@ -279,13 +280,22 @@ def _scale_text(context: CommandContext, by: float) -> None:
 
 @submenu("view.theme", "Theme", "View/5")
 def themes(context: CommandContext) -> list[MenuChoice]:
-    """Light, dark, or the system's."""
+    """Light, dark or the system's colours, with usual or high contrast."""
 
     def choice(title: str, name: str) -> MenuChoice:
         here = context.settings.text("theme") == name
         return MenuChoice(title, lambda at: at.settings.put("theme", name), checked=here)
 
-    return [choice("As the system", "system"), choice("Light", "light"), choice("Dark", "dark")]
+    def strengthen(at: CommandContext) -> None:
+        at.settings.put("contrast", "usual" if at.look.theme().high_contrast else "high")
+
+    is_high = context.look.theme().high_contrast
+    return [
+        choice(tr("As the system"), "system"),
+        choice(tr("Light"), "light"),
+        choice(tr("Dark"), "dark"),
+        MenuChoice(tr("High contrast"), strengthen, checked=is_high),
+    ]
 
 
 @command("doctor.open", "Findings", "View/6", keys=("F8",))
