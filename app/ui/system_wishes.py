@@ -1,4 +1,4 @@
-"""What the system's settings say about colours, contrast and motion.
+"""Wishes of the system about colours, contrast and motion.
 
 Qt knows the colour scheme, from 6.10 on the contrast, from 6.12 on the motion. For what it does not
 know: on Linux the portal of the desktop, whose answers arrive later; Windows and macOS are asked
