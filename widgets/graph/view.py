@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QWidget
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.graph.coloring import ColorLegend, Mode, Tinter
 from gradscribe.playback.graph.picture import Look, Picture, Placement
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.motion import is_reduced
 from gradscribe.widgets.base.theme import Theme
@@ -86,7 +87,7 @@ class GraphView(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self.setAccessibleName("Computation graph")
+        self.setAccessibleName(tr("Computation graph"))
         self._describe()
 
     def _pick(self, key: str) -> None:
@@ -521,7 +522,7 @@ class GraphView(QWidget):
         """Request the menu of what is under the mouse, or by keyboard of what is selected."""
         if not self.isSignalConnected(QMetaMethod.fromSignal(self.menu_requested)):
             # A pick would act, as where it opens a history.
-            entries = ("Fit the graph", self.fit), ("Copy the picture", self._copy_picture)
+            entries = (tr("Fit the graph"), self.fit), (tr("Copy the picture"), self._copy_picture)
             menus.pop_up(self, event.globalPos(), entries)
             return
         stage = self.stage()

@@ -5,6 +5,7 @@ from PySide6.QtGui import QColor, QPainter
 
 from gradscribe.playback.graph.picture import Frame
 from gradscribe.playback.text.formatting import count
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import shapes
 
@@ -105,7 +106,7 @@ def _note(frame: Frame) -> str:
 
 def describe(frame: Frame) -> str:
     """Return a frame's text description."""
-    start = "open module " if frame.call is not None else "open "
+    start = tr("open module ") if frame.call is not None else "open "
     parts = [f"{start}{frame.title}", frame.kind, frame.note]
     if frame.repeats > 1:
         parts.append(count(frame.repeats, "repeat"))

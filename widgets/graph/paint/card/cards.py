@@ -9,6 +9,7 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath
 from gradscribe.playback.graph.picture import Card
 from gradscribe.playback.graph.reading import LEAVES, WAITING, CardReading
 from gradscribe.playback.text.formatting import variable
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme, faded, mix, token_names
 from gradscribe.widgets.graph.paint import heat, shapes
 from gradscribe.widgets.graph.paint.card import bubbles, failed_card, tints
@@ -156,7 +157,7 @@ def _leaf(
         return
     middle = box.center().y()
     shapes.role_sign(painter, card.kind, QPointF(box.left() + 18, middle), theme)
-    value = _value_words(reading, style, "not yet")
+    value = _value_words(reading, style, tr("not yet"))
     px, ink = (14.0, theme.ink) if reading.state == "reached" else (11.0, theme.ink2)
     room = shapes.text_width(value, px, 500) if value else 0.0
     left, right = box.left() + 30, box.right() - 15
