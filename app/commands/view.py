@@ -284,16 +284,21 @@ def _scale_text(context: CommandContext, by: float) -> None:
 
 @submenu("view.theme", tr("Theme"), "View/5")
 def themes(context: CommandContext) -> list[MenuChoice]:
-    """Light, dark, or the system's."""
+    """Light, dark or the system's colours, with usual or high contrast."""
 
     def choice(title: str, name: str) -> MenuChoice:
         here = context.settings.text("theme") == name
         return MenuChoice(title, lambda at: at.settings.put("theme", name), checked=here)
 
+    def strengthen(at: CommandContext) -> None:
+        at.settings.put("contrast", "usual" if at.look.theme().high_contrast else "high")
+
+    is_high = context.look.theme().high_contrast
     return [
         choice(tr("As the system"), "system"),
         choice(tr("Light"), "light"),
         choice(tr("Dark"), "dark"),
+        MenuChoice(tr("High contrast"), strengthen, checked=is_high),
     ]
 
 

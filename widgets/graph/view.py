@@ -25,6 +25,7 @@ from gradscribe.playback.graph.coloring import ColorLegend, Mode, Tinter
 from gradscribe.playback.graph.picture import Look, Picture, Placement
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
+from gradscribe.widgets.base.motion import is_reduced
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph import viewport
 from gradscribe.widgets.graph.accessible import text as accessible_text
@@ -185,6 +186,10 @@ class GraphView(QWidget):
         if reduced:
             self.finish_motion()
 
+    @property
+    def _is_still(self) -> bool:
+        return self._reduced or is_reduced()
+
     def set_stale(self, stale: bool, fresh: frozenset[str] = frozenset()) -> None:
         """Grey the graph and label it as the last good one, while a newer one fails.
 
@@ -219,7 +224,7 @@ class GraphView(QWidget):
             canvas.selected = ""
         canvas.hovered = ""
         canvas.minimap.forget()
-        moves = animate and not self._reduced and self.isVisible()
+        moves = animate and not self._is_still and self.isVisible()
         shift = self._hold(old.stage)
         if moves and Morph.is_worthwhile(old, canvas.drawing):
             moving.morph = Morph(old, canvas.drawing, shift)
@@ -243,7 +248,7 @@ class GraphView(QWidget):
         areas = drawing.set_look(look)
         self._following.forget()
         areas += [drawing.card_area(key) for key in unsettled]
-        duration_ms = 0 if self._reduced or not self.isVisible() else duration_ms
+        duration_ms = 0 if self._is_still or not self.isVisible() else duration_ms
         moving.motion = Motion(drawing, old, duration_ms)
         full = detail_at(self.camera().zoom) == "full"
         drawing.hidden = frozenset(moving.motion.old if full else ())
@@ -456,7 +461,7 @@ class GraphView(QWidget):
         return shift
 
     def _look_at(self, camera: Camera, glide: bool) -> None:
-        if glide and not self._reduced and self.isVisible() and camera != self.camera():
+        if glide and not self._is_still and self.isVisible() and camera != self.camera():
             self._animation.flight = (self.camera(), camera)
             self._animation.start("flight")
         else:

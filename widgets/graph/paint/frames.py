@@ -31,7 +31,7 @@ def ground(depth: int, theme: Theme) -> QColor:
 def paint(painter: QPainter, box: QRectF, depth: int, theme: Theme) -> None:
     """Paint a frame without its name plate."""
     shapes.fill(painter, box, RADIUS, ground(depth, theme))
-    shapes.outline(painter, box, RADIUS, theme.frame_line, 1.2)
+    shapes.outline(painter, box, RADIUS, theme.frame_line, theme.stroke(1.2))
 
 
 def paint_head(

@@ -233,7 +233,8 @@ class CurvePlot(Plot):
         line = exponential_average(rows[2], smooth * self._points_a_pixel(steps))[::stride]
         points = self._drawn.points(steps[::stride], line)
         thick = vertical_travel(points) < LONGEST_THICK
-        pen = QPen(curve.color, curve.width * min(1.5, self.theme.scale) if thick else 1.0)
+        wide = self.theme.stroke(curve.width * min(1.5, self.theme.scale) if thick else 1.0)
+        pen = QPen(curve.color, wide)
         pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
         if curve.dashes and thick:
             pen.setDashPattern([dash / curve.width * 1.5 for dash in curve.dashes])

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from gradscribe.playback.text import formatting
 from gradscribe.playback.translation import tr
+from gradscribe.widgets.base.motion import is_reduced
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import heat
 from gradscribe.widgets.plots.drawing.points import (
@@ -141,7 +142,8 @@ class UnitMaps(Plot):
             self.refresh()
 
     def set_animated(self, flows: bool) -> None:
-        """Animate the wires with each update, as a sign of training."""
+        """Animate the wires with each update, as a sign of training, if things may move."""
+        flows = flows and not is_reduced()
         if flows != (self._flown is not None):
             self._flown = 0.0 if flows else None
             self.refresh()
