@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from gradscribe.playback.translation import tr
-
 OFFSCREEN = {
     "libgthread-2.0.so.0": "libglib2.0-0",
     "libEGL.so.1": "libegl1",
@@ -43,8 +41,8 @@ WAYLAND = OFFSCREEN | {
 CANNOT_START = 2
 """Exit code of a program that Qt ends because it has no window system."""
 _UNLOADABLE = re.compile(r"(lib[\w.+-]+\.so[\w.]*): (?:cannot open|file too short|invalid ELF)")
-_NO_DISPLAY = tr("could not connect to display")
-_NO_PLUGIN = tr("no Qt platform plugin could be initialized")
+_NO_DISPLAY = "could not connect to display"
+_NO_PLUGIN = "no Qt platform plugin could be initialized"
 
 
 def loads(library: str) -> bool:
@@ -65,20 +63,16 @@ def missing_libraries(
 
 def install_advice(libraries: Mapping[str, str]) -> str:
     """Return the command that installs ``libraries``, as a user of this system would type it."""
-    debian = tr("sudo apt-get install {join}", join=" ".join(libraries.values()))
+    debian = f"sudo apt-get install {' '.join(libraries.values())}"
     if shutil.which("apt-get"):
-        return tr("run {debian}", debian=debian)
+        return f"run {debian}"
     # Packages of these systems declare the libraries that they bring.
     declared = " ".join(f"'{name}()(64bit)'" for name in libraries)
     for tool in ("dnf", "zypper"):
         if shutil.which(tool):
-            return tr("run sudo {tool} install {declared}", tool=tool, declared=declared)
+            return f"run sudo {tool} install {declared}"
     names = ", ".join(libraries)
-    return tr(
-        "install {names} with your package manager (on Debian and Ubuntu: {debian})",
-        names=names,
-        debian=debian,
-    )
+    return f"install {names} with your package manager (on Debian and Ubuntu: {debian})"
 
 
 def import_failure(error: ImportError) -> str:
@@ -87,7 +81,7 @@ def import_failure(error: ImportError) -> str:
     if found is None:
         return ""
     missing = missing_libraries(_for_display()) or {found[1]: found[1]}
-    return tr("Qt needs system libraries: {install_advice}", install_advice=install_advice(missing))
+    return f"Qt needs system libraries: {install_advice(missing)}"
 
 
 @contextmanager
@@ -122,11 +116,10 @@ def abort_reason(messages: list[str]) -> str:
     """Return why Qt has no window system, from what it wrote before it gave up."""
     unreachable = next((text for text in messages if _NO_DISPLAY in text), None)
     if unreachable is not None:
-        name = unreachable.partition(_NO_DISPLAY)[2].strip() or tr("this display")
-        return tr(
-            "no window can be opened on {name}: no display answers there, or it "
-            "refuses you; over ssh connect with ssh -X, or use gradscribe --headless",
-            name=name,
+        name = unreachable.partition(_NO_DISPLAY)[2].strip() or "this display"
+        return (
+            f"no window can be opened on {name}: no display answers there, or it refuses you; "
+            "over ssh connect with ssh -X, or use gradscribe --headless"
         )
     problems = {name: problem for name in ("xcb", "wayland") if (problem := plugin_problem(name))}
     name = next((name for name in problems if any(f'"{name}"' in text for text in messages)), "")
@@ -135,15 +128,10 @@ def abort_reason(messages: list[str]) -> str:
         found = _UNLOADABLE.search(problems[name])
         missing = missing or ({found[1]: found[1]} if found else {})
         if missing:
-            return tr(
-                "Qt needs system libraries to open a window: {install_advice}",
-                install_advice=install_advice(missing),
-            )
-        return tr(
-            "Qt cannot load its plug-in {name}: {problems}", name=name, problems=problems[name]
-        )
+            return f"Qt needs system libraries to open a window: {install_advice(missing)}"
+        return f"Qt cannot load its plug-in {name}: {problems[name]}"
     last = " ".join((messages or [_NO_PLUGIN])[-1].split())
-    return tr("Qt opens no window here ({last}); gradscribe --headless does without", last=last)
+    return f"Qt opens no window here ({last}); gradscribe --headless does without"
 
 
 def plugin_problem(name: str) -> str:
