@@ -11,6 +11,7 @@ from gradscribe.app.link import launch, own_engine
 from gradscribe.app.link.interpreters import Interpreter, UnusablePython
 from gradscribe.engine.protocol import frames as protocol_frames
 from gradscribe.engine.protocol import messages
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 
 CLOSE_MS = 500
@@ -68,7 +69,7 @@ class EngineProcess(QObject):
         self._messages: Iterator[messages.Reply | None] = iter(())
         self._backlog = bytearray()
         self._turn = single_shot(self, self._take)
-        self._boot = single_shot(self, lambda: self._end("it does not get ready"))
+        self._boot = single_shot(self, lambda: self._end(tr("it does not get ready")))
         self._process = process = QProcess(self)
         self._refusal = ""
         """Reason why no Python can run it, or can have the engine's source; empty if one can."""
@@ -265,7 +266,9 @@ class EngineProcess(QObject):
 
     def _fail(self, error: QProcess.ProcessError) -> None:
         if error == QProcess.ProcessError.FailedToStart:
-            self._end(f"it does not start: {self._process.errorString()}")
+            self._end(
+                tr("it does not start: {errorstring}", errorstring=self._process.errorString())
+            )
 
     def _end(self, why: str) -> None:
         if not self._over:

@@ -12,6 +12,7 @@ from gradscribe.app.link.interpreters import Interpreter, UnusablePython
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.language import LanguageReply, LanguageRequest
 from gradscribe.engine.protocol.processor_waits import SpentTime
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 
 ANSWER_S = 30.0
@@ -133,7 +134,7 @@ class LanguageLink(QObject):
         if left > 0:
             self._limit.start(round(1000 * left))
         elif self._process is not None:
-            self._on_lost("it does not answer")
+            self._on_lost(tr("it does not answer"))
 
     def _on_lost(self, _why: str) -> None:
         self._drop()

@@ -29,6 +29,7 @@ from gradscribe.engine.protocol.tape_file import (
     UnreadableTape,
     decode,
 )
+from gradscribe.playback.translation import tr
 
 MOST_RANKS = 64
 """Each is a process with torch, which takes some hundred MB."""
@@ -155,9 +156,14 @@ class RankRun:
             why = launch.exit_reason(abs(code), code < 0, errors if code == -signal.SIGABRT else "")
             return launch.crash_tape(self._job.source, self._job.filename, why, errors)
         if self.is_stopped:
-            return Tape(status="error", error=Problem("Stopped", "Stopped before it was recorded"))
-        why = launch.last_line(errors) or "torch.distributed.run ended"
-        return Tape(status="died", error=Problem("EngineDied", f"Rank {rank} did not run: {why}"))
+            return Tape(
+                status="error", error=Problem("Stopped", tr("Stopped before it was recorded"))
+            )
+        why = launch.last_line(errors) or tr("torch.distributed.run ended")
+        return Tape(
+            status="died",
+            error=Problem("EngineDied", tr("Rank {rank} did not run: {why}", rank=rank, why=why)),
+        )
 
 
 def check_count(ranks: int) -> str:
@@ -165,7 +171,11 @@ def check_count(ranks: int) -> str:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     if ranks <= (cores or 1):
         return ""
-    return f"{ranks} ranks share {cores or 1} cores: they run in turns, which changes no number"
+    return tr(
+        "{ranks} ranks share {value} cores: they run in turns, which changes no number",
+        ranks=ranks,
+        value=cores or 1,
+    )
 
 
 def _environment(interpreter: Interpreter | None) -> dict[str, str]:

@@ -113,7 +113,7 @@ def start_services(window: Window, link: "Link") -> None:
         window.workspaces.prepare()
 
     preparing = Preloader(prepare, window)
-    for begin in (link.start, preparing.start):
+    for begin in (link.start, preparing.start, window.look.wishes.listen):
         window.painted.connect(begin)
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     # All objects so far live for ever: exempt them from full collections, which would block for

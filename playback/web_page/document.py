@@ -15,6 +15,7 @@ from importlib.resources import files
 from gradscribe.engine.protocol.tape import Finding, Tape
 from gradscribe.playback.graph import number_grid
 from gradscribe.playback.tape.index import Index, index_of
+from gradscribe.playback.translation import tr
 from gradscribe.playback.web_page.interned import Data
 from gradscribe.playback.web_page.number_text import SHADES
 from gradscribe.playback.web_page.run_data import PageLimits, RunData
@@ -40,7 +41,7 @@ def to_html(
     while len(data) > MOST_BYTES and limits.events > 1:
         limits = limits.halved()
         data = _json(RunData(index, limits).data(source, title, findings))
-    return _page(title or "Run", data)
+    return _page(title or tr("Run"), data)
 
 
 def _page(title: str, data: str) -> str:

@@ -15,6 +15,7 @@ from gradscribe.engine.protocol.training import (
     TrainState,
     ViewReply,
 )
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.plots import step_series
 from gradscribe.widgets.plots.spread_table import SpreadTable
 from gradscribe.widgets.plots.step_series import StepSeries
@@ -76,7 +77,7 @@ def problem_text(message: TrainProblem) -> str:
     """Return the text of a problem, with its line and its hint."""
     words, line = message.problem.message, message.problem.place.line
     if message.place == "model.source" and line and not words.startswith("line "):
-        words = f"line {line}: {words}"
+        words = tr("line {line}: {words}", line=line, words=words)
     return f"{words} — {message.problem.hint}" if message.problem.hint else words
 
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from gradscribe.engine.protocol.setup import JsonValue, Part
 from gradscribe.engine.protocol.training import Advice, CatalogueEntry, Option
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label, sheet
@@ -21,7 +22,7 @@ from gradscribe.widgets.training.wheel_filter import ignore_wheel
 
 NO_PART = ""
 """Name of the choice without a part: the engine's default, or none."""
-OPTION_TITLES = {"n": "examples", "k": "classes", "path": "file", "limit": "rows at most"}
+OPTION_TITLES = {"n": "examples", "k": "classes", "path": "file", "limit": tr("rows at most")}
 """Readable titles of options with short names."""
 
 
