@@ -15,8 +15,9 @@ import msgspec
 from msgspec import Struct
 
 from gradscribe.app.link.interpreters import Interpreter, UnusablePython
+from gradscribe.playback.translation import tr
 
-NO_TORCH = "PyTorch is not installed: set it up in the window, or with gradscribe install-torch"
+NO_TORCH = tr("PyTorch is not installed: set it up in the window, or with gradscribe install-torch")
 
 
 class OwnEngine(Struct, frozen=True):
@@ -51,8 +52,11 @@ def resolve(interpreter: Interpreter | None) -> Interpreter | None:
         raise UnusablePython(NO_TORCH)
     if not os.path.isfile(engine.python.path):
         raise UnusablePython(
-            f"The Python with PyTorch is gone, {engine.python.path}: "
-            "gradscribe install-torch repairs or replaces it"
+            tr(
+                "The Python with PyTorch is gone, {path}: gradscribe install-torch repairs "
+                "or replaces it",
+                path=engine.python.path,
+            )
         )
     return engine.python
 
@@ -93,7 +97,9 @@ def write(engine: OwnEngine) -> None:
                 os.unlink(name)
             raise
     except OSError as error:
-        raise UnusablePython(f"{file} cannot be written: {error.strerror or error}") from error
+        raise UnusablePython(
+            tr("{file} cannot be written: {value}", file=file, value=error.strerror or error)
+        ) from error
 
 
 def forget() -> None:

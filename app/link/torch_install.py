@@ -23,6 +23,7 @@ from gradscribe.app.link import own_engine
 from gradscribe.app.link.interpreters import UnusablePython, ask_interpreter
 from gradscribe.app.link.own_engine import OwnEngine
 from gradscribe.app.link.python_search import executable
+from gradscribe.playback.translation import tr
 
 NAME = "torch-environment"
 """Name of the environment's folder, in the folder that the user chooses."""
@@ -96,7 +97,9 @@ def remove(folder: Path) -> None:
         InstallFailed: it was not made here, or cannot be removed.
     """
     if not (folder / MARKER).is_file():
-        raise InstallFailed(f"{folder} was not made by Gradscribe, so it is not removed")
+        raise InstallFailed(
+            tr("{folder} was not made by Gradscribe, so it is not removed", folder=folder)
+        )
     engine = own_engine.read()
     if engine is not None and engine.folder == str(folder):
         own_engine.forget()
@@ -107,7 +110,9 @@ def remove(folder: Path) -> None:
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
         shutil.rmtree(folder)
     except OSError as error:
-        raise InstallFailed(f"{folder} cannot be removed: {error.strerror or error}") from error
+        raise InstallFailed(
+            tr("{folder} cannot be removed: {value}", folder=folder, value=error.strerror or error)
+        ) from error
     if _named_in_note() == folder:
         _note().unlink(missing_ok=True)
 
@@ -129,7 +134,7 @@ def install(plan: InstallPlan, report: Callable[[str, int], None]) -> OwnEngine:
         _begin(folder)
         for phase, command in _commands(plan, uv, has_python=was_there and _fits(folder)):
             _run(command, folder, lambda mb, phase=phase: report(phase, mb))  # type: ignore[misc]
-        report("Checking", _megabytes(folder))
+        report(tr("Checking"), _megabytes(folder))
         engine = OwnEngine(ask_interpreter(executable(folder / ENVIRONMENT)), str(folder))
         _try_torch(engine.python.path)
         own_engine.write(engine)
@@ -156,7 +161,7 @@ def uv_program() -> str:
     except (ImportError, FileNotFoundError):
         if path := shutil.which("uv"):
             return path
-    raise InstallFailed("uv, which installs PyTorch, is missing: reinstall Gradscribe")
+    raise InstallFailed(tr("uv, which installs PyTorch, is missing: reinstall Gradscribe"))
 
 
 def packages() -> list[str]:
@@ -176,13 +181,16 @@ def _commands(plan: InstallPlan, uv: str, has_python: bool) -> Iterator[tuple[st
     base = getattr(sys, "_base_executable", "") or sys.executable
     # An environment of this Python keeps its packages: one whose Python has moved is repaired so.
     keep = "--allow-existing" if has_python else "--clear"
-    yield "Making an environment", [uv, "venv", keep, "--no-project", "--python", base, str(place)]
+    yield (
+        tr("Making an environment"),
+        [uv, "venv", keep, "--no-project", "--python", base, str(place)],
+    )
     command = [uv, "pip", "install", "--python", executable(place)]
     if plan.wheels:
         command += ["--no-index", "-f", os.path.abspath(plan.wheels)]
     else:
         command.append(f"--torch-backend={'auto' if plan.gpu else 'cpu'}")
-    yield "Installing PyTorch", [*command, *packages()]
+    yield tr("Installing PyTorch"), [*command, *packages()]
 
 
 def _check_folder(folder: Path) -> bool:
@@ -191,9 +199,13 @@ def _check_folder(folder: Path) -> bool:
         return True
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise InstallFailed(f"{folder} is there already, and Gradscribe did not make it")
+            raise InstallFailed(
+                tr("{folder} is there already, and Gradscribe did not make it", folder=folder)
+            )
     except OSError as error:
-        raise InstallFailed(f"{folder} cannot be read: {error.strerror or error}") from error
+        raise InstallFailed(
+            tr("{folder} cannot be read: {value}", folder=folder, value=error.strerror or error)
+        ) from error
     return False
 
 
@@ -215,12 +227,19 @@ def _check_room(plan: InstallPlan) -> None:
     try:
         free = shutil.disk_usage(place).free >> 20
     except OSError as error:
-        raise InstallFailed(f"{place} cannot be read: {error.strerror or error}") from error
+        raise InstallFailed(
+            tr("{place} cannot be read: {value}", place=place, value=error.strerror or error)
+        ) from error
     needed = plan.size_mb - _megabytes(plan.folder)
     if free < needed:
         raise InstallFailed(
-            f"PyTorch needs {amount(needed)}, and the disk of {place} has {amount(free)} left: "
-            "choose another folder"
+            tr(
+                "PyTorch needs {amount}, and the disk of {place} has {amount_2} left: "
+                "choose another folder",
+                amount=amount(needed),
+                place=place,
+                amount_2=amount(free),
+            )
         )
 
 
@@ -232,7 +251,9 @@ def _begin(folder: Path) -> None:
         _note().parent.mkdir(parents=True, exist_ok=True)
         _note().write_text(str(folder), "utf-8")
     except OSError as error:
-        raise InstallFailed(f"{folder} cannot be made: {error.strerror or error}") from error
+        raise InstallFailed(
+            tr("{folder} cannot be made: {value}", folder=folder, value=error.strerror or error)
+        ) from error
 
 
 def _run(command: list[str], folder: Path, report: Callable[[int], None]) -> None:
@@ -256,7 +277,9 @@ def _run(command: list[str], folder: Path, report: Callable[[int], None]) -> Non
                 env=variables,
             )
         except OSError as error:
-            raise InstallFailed(f"uv does not start: {error.strerror or error}") from error
+            raise InstallFailed(
+                tr("uv does not start: {value}", value=error.strerror or error)
+            ) from error
         try:
             while _is_running(process):
                 report(_megabytes(folder))
@@ -291,11 +314,11 @@ def _why(errors: str, code: int) -> str:
     reasons = [" ".join(found[1].split()) for found in _REASON.finditer(errors)]
     if not reasons:
         lines = [line.strip() for line in errors.splitlines() if line.strip()]
-        reasons = lines[-1:] or [f"uv ended with {code}"]
+        reasons = lines[-1:] or [tr("uv ended with {code}", code=code)]
     first, last = reasons[0], reasons[-1]
     text = first if first == last else f"{first}: {last}"
     if re.search(r"dns error|connect|network|timed out", errors, re.IGNORECASE):
-        return f"The packages cannot be downloaded; is there a network? {text[:300]}"
+        return tr("The packages cannot be downloaded; is there a network? {text}", text=text[:300])
     return text[:300]
 
 
@@ -310,7 +333,9 @@ def _try_torch(python: str) -> None:
     )
     if done.returncode:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise InstallFailed(f"PyTorch was installed but does not start: {(lines or [''])[-1]}")
+        raise InstallFailed(
+            tr("PyTorch was installed but does not start: {value}", value=(lines or [""])[-1])
+        )
 
 
 def _megabytes(folder: Path) -> int:

@@ -20,7 +20,7 @@ from gradscribe.engine.protocol.tape import Finding, Tape
 from gradscribe.engine.protocol.tape_file import RunFile
 from gradscribe.playback.ranks.failure import first_failure
 from gradscribe.playback.ranks.merge import merge, rank_name
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.labels import tip
 
 NOTICE = "ranks"
@@ -210,5 +210,5 @@ def _about(tape: Tape | None) -> str:
     if tape is None:
         return _MISSING
     if tape.error is not None:
-        return f"{tape.error.type}: {tape.error.message}"[:200]
+        return f"{tape.error.type}: {translated(tape.error.message)}"[:200]
     return tr("What this rank did")
