@@ -1,7 +1,7 @@
 """Make the bundle for Linux: Python, Qt and the window in a Debian package and in an archive.
 
-Run by `make bundle` with the environment's Python; ``packaging/bundle.toml`` says what is in it,
-``packaging/linux/nfpm.yaml`` what the package is called and needs. PyTorch is not in it: the
+Run by `make bundle` with the environment's Python; ``installers/bundle.toml`` says what is in it,
+``installers/linux/nfpm.yaml`` what the package is called and needs. PyTorch is not in it: the
 window finds or installs it. The Python is the one that made the environment, so the bundle runs
 where the C library is as new as on this machine.
 
@@ -38,7 +38,7 @@ def main() -> int:
     """Make the bundle and return the exit code."""
     try:
         check_python()
-        declared = tomllib.loads((ROOT / "packaging" / "bundle.toml").read_text("utf-8"))
+        declared = tomllib.loads((ROOT / "installers" / "bundle.toml").read_text("utf-8"))
         shutil.rmtree(BUILD, ignore_errors=True)
         tree = BUILD / "root" / declared["prefix"]
         copy_python(tree, declared["python"])
@@ -82,7 +82,10 @@ def copy_python(tree: Path, declared: dict[str, list[str]]) -> None:
     (tree / "bin" / "python3").symlink_to(name)
     library = tree / "lib" / name
     shutil.copytree(
-        base / "lib" / name, library, symlinks=True, ignore=shutil.ignore_patterns(*declared["without"])
+        base / "lib" / name,
+        library,
+        symlinks=True,
+        ignore=shutil.ignore_patterns(*declared["without"]),
     )
     for file in (library / "lib-dynload").iterdir():
         if matches(file.name, declared["without_modules"]):
@@ -109,7 +112,11 @@ def source_copy() -> Path:
     folder = BUILD / "source"
     folder.mkdir(parents=True)
     for path in ROOT.iterdir():
-        if path.name[0] != "." and path.name not in ("build", "dist") and path.suffix != ".egg-info":
+        if (
+            path.name[0] != "."
+            and path.name not in ("build", "dist")
+            and path.suffix != ".egg-info"
+        ):
             (folder / path.name).symlink_to(path)
     return folder
 
@@ -175,8 +182,7 @@ def linked(files: Iterable[Path]) -> dict[str, Path]:
         ["ldd", *map(str, files)], capture_output=True, text=True, check=False
     ).stdout
     return {
-        name: Path(path)
-        for name, path in re.findall(r"^\s+(\S+) => (/\S+) \(", told, re.MULTILINE)
+        name: Path(path) for name, path in re.findall(r"^\s+(\S+) => (/\S+) \(", told, re.MULTILINE)
     }
 
 
@@ -231,7 +237,7 @@ def pack_archive(tree: Path) -> Path:
 def pack_deb() -> Path:
     """Write the Debian package and return it."""
     architecture = ARCHITECTURES[platform.machine()]
-    template = string.Template((ROOT / "packaging/linux/nfpm.yaml").read_text("utf-8"))
+    template = string.Template((ROOT / "installers/linux/nfpm.yaml").read_text("utf-8"))
     settings = BUILD / "nfpm.yaml"
     settings.write_text(
         template.substitute(

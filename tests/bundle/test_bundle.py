@@ -17,7 +17,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "build" / "bundle" / "pictures"
-PROGRAM = "import torch\nx = torch.tensor(3.0, requires_grad=True)\n(x * x).backward()\nprint(x.grad)\n"
+PROGRAM = (
+    "import torch\nx = torch.tensor(3.0, requires_grad=True)\n(x * x).backward()\nprint(x.grad)\n"
+)
 WANTED = ("torch", "numpy", "msgspec", "pandas", "matplotlib")
 SCREEN = ("xvfb", "xdotool", "x11-apps", "openbox")
 """Packages of the bare system: a virtual screen, a window manager, keys and pictures."""

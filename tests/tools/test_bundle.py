@@ -14,7 +14,7 @@ from gradscribe.app.cli.installing import install_desktop
 from gradscribe.app.runtime import qt_libraries
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGING = ROOT / "packaging"
+INSTALLERS = ROOT / "installers"
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux only")
 
@@ -30,14 +30,16 @@ def bundle(monkeypatch):
 
 
 def test_the_package_needs_the_libraries_that_qt_loads():
-    depends = yaml.safe_load((PACKAGING / "linux" / "nfpm.yaml").read_text())["depends"]
+    depends = yaml.safe_load((INSTALLERS / "linux" / "nfpm.yaml").read_text())["depends"]
     names = {line.split()[0] for line in depends}
     assert set(qt_libraries.X11.values()) <= names
 
 
 def test_the_qt_that_is_declared_has_what_the_window_imports():
-    declared = set(tomllib.loads((PACKAGING / "bundle.toml").read_text())["qt"]["modules"])
-    sources = [path for folder in ("app", "widgets", "api") for path in (ROOT / folder).rglob("*.py")]
+    declared = set(tomllib.loads((INSTALLERS / "bundle.toml").read_text())["qt"]["modules"])
+    sources = [
+        path for folder in ("app", "widgets", "api") for path in (ROOT / folder).rglob("*.py")
+    ]
     found = {
         name
         for path in sources
@@ -89,10 +91,10 @@ def test_the_launcher_finds_its_python_through_a_link(bundle, tmp_path):
 
 
 def test_the_other_systems_have_the_version_of_the_program(bundle):
-    with (PACKAGING / "macos" / "Info.plist").open("rb") as file:
+    with (INSTALLERS / "macos" / "Info.plist").open("rb") as file:
         properties = plistlib.load(file)
     assert properties["CFBundleShortVersionString"] == bundle.project_version()
-    script = (PACKAGING / "windows" / "gradscribe.iss").read_text()
+    script = (INSTALLERS / "windows" / "gradscribe.iss").read_text()
     assert f'#define Version "{bundle.project_version()}"' in script
     suffixes = {
         suffix

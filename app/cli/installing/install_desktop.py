@@ -34,7 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description = (
         "Add Gradscribe to the desktop's menu, let recorded runs, watched loops and training "
-        "sessions open with a double click, and offer it for scripts and set-ups. Linux only; nothing outside your data folder changes."
+        "sessions open with a double click, and offer it for scripts and set-ups. Linux only; "
+        "nothing outside your data folder changes."
     )
     parser.add_argument("--uninstall", action="store_true", help="remove what it added")
 

@@ -1,4 +1,4 @@
-; Installer for Windows, made by Inno Setup 6: iscc /DVersion=0.2.0 packaging\windows\gradscribe.iss
+; Installer for Windows, made by Inno Setup 6: iscc /DVersion=0.2.0 installers\windows\gradscribe.iss
 ; NOT TRIED: written after the documentation of Inno Setup, on a machine without Windows.
 ;
 ; Before it runs, build\bundle\windows must hold a Python with the window:
