@@ -66,7 +66,7 @@ class Element:
 
     @property
     def children(self) -> list["Element"]:
-        """What it contains."""
+        """The elements within it."""
         found = self.bus.call(self, "Accessible", "GetChildren")[0]
         return [Element(self.bus, owner, path) for owner, path in found]
 

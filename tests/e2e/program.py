@@ -64,7 +64,7 @@ class Program:
 
     @property
     def log(self) -> str:
-        """What it wrote to its standard streams."""
+        """The text of its standard streams."""
         return self._log.read_text(errors="replace")
 
     def wait(self, look: Callable[[], Any], what: str) -> Any:
