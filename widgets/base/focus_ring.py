@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QMenu,
     QMenuBar,
     QPlainTextEdit,
+    QScrollArea,
     QSplitterHandle,
     QTabBar,
     QTextEdit,
@@ -49,9 +50,10 @@ class FocusRing(QObject):
 
     def _move(self, _: QWidget | None, now: QWidget | None) -> None:
         self._release()
-        if now is None or _shows_focus(now):
+        if now is None or QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton:
             return
-        if QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton:
+        _bring_into_view(now)
+        if _shows_focus(now):
             return
         self._target = now
         at: QWidget | None = now
@@ -98,6 +100,15 @@ def _shows_focus(widget: QWidget) -> bool:
         # A caret shows it; text that is only read has none.
         return not widget.isReadOnly()
     return isinstance(widget, _STYLED) or bool(widget.property(OWN_FOCUS))
+
+
+def _bring_into_view(widget: QWidget) -> None:
+    """Scroll to a widget: Qt does it only where the focus was in the same area before."""
+    at = widget.parentWidget()
+    while at is not None and not at.isWindow():
+        if isinstance(at, QScrollArea) and at.widget() is not None:
+            at.ensureWidgetVisible(widget, 8, 8)
+        at = at.parentWidget()
 
 
 def _seen_part(widget: QWidget) -> QRect:
