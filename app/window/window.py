@@ -66,7 +66,7 @@ from gradscribe.app.window.settings_follow import SettingsFollower
 from gradscribe.engine.protocol.training import Exported
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, vbox
-from gradscribe.widgets.base.focus_ring import FocusRing
+from gradscribe.widgets.base.focus.ring import FocusRing
 from gradscribe.widgets.base.labels import Heading, sheet
 from gradscribe.widgets.base.menus import open_by_key
 from gradscribe.widgets.base.theme import Theme

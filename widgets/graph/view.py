@@ -25,7 +25,7 @@ from gradscribe.playback.graph.coloring import ColorLegend, Mode, Tinter
 from gradscribe.playback.graph.picture import Look, Picture, Placement
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
-from gradscribe.widgets.base.focus_ring import OWN_FOCUS
+from gradscribe.widgets.base.focus.ring import OWN_FOCUS
 from gradscribe.widgets.base.motion import is_reduced
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph import viewport

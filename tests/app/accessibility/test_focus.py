@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gradscribe.widgets.base.focus_ring import OWN_FOCUS, FocusRing
+from gradscribe.widgets.base.focus.ring import OWN_FOCUS, FocusRing
 from tests.app.accessibility.surfaces import COMMANDS, focusable, label, opened
 from tests.app.training.conftest import window  # noqa: F401
 
