@@ -59,12 +59,14 @@ from gradscribe.app.window.bars import StatusLine, TopBar
 from gradscribe.app.window.color_key import ColorKeyController
 from gradscribe.app.window.menus import Menus
 from gradscribe.app.window.output_tab import OutputTab
+from gradscribe.app.window.pane_keys import make_pane_cycle
 from gradscribe.app.window.plugin_notice import PluginNotice
 from gradscribe.app.window.pointed_menus import PointedMenus
 from gradscribe.app.window.settings_follow import SettingsFollower
 from gradscribe.engine.protocol.training import Exported
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, vbox
+from gradscribe.widgets.base.focus.ring import FocusRing
 from gradscribe.widgets.base.labels import Heading, sheet
 from gradscribe.widgets.base.menus import open_by_key
 from gradscribe.widgets.base.theme import Theme
@@ -131,6 +133,7 @@ class Window(QMainWindow):
         remote = Remote(self._turn, partial(self._perform, "play.reset"), self._play_on)
         self.presentation = Presentation(self, settings, self.graph, remote)
         self.context = self._make_context()
+        FocusRing(self)
         self.menus = Menus(self.menuBar(), self.context, self)
         self.pointed_menus = PointedMenus(self.context, self.menus, self)
         self.plugin_notice = PluginNotice(self.workspaces.session, self.notices, self)
@@ -262,6 +265,7 @@ class Window(QMainWindow):
             presentation=self.presentation,
             film_span=FilmSpan(),
             edit_step=self.transport.strip.edit_step,
+            step_pane=make_pane_cycle(self).step,
             show_lessons=self.lesson_dock.show_lessons,
             show_palette=lambda: self.menus.show_palette(self.ground),
             close_window=self.close,

@@ -92,6 +92,7 @@ class HandPane(QWidget):
         column.addLayout(FlowLayout(self.forget))
         column.addWidget(self._stretch())
         self.area = QScrollArea(self)
+        self.area.setAccessibleName(tr("Gradients by hand"))
         make_scrollable(self.area, body)
         vbox(self, self.area)
         self.setFocusProxy(self.field)

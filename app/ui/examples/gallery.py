@@ -122,6 +122,7 @@ class Gallery(PopupCard):
         self.column.addWidget(self.nothing)
         # Given its final parent at once: reparenting would style and measure it again.
         self._area = scroll_area(QWidget(self.card))
+        self._area.setAccessibleName(words.title)
         self.column.addWidget(self._area, 1)
         self.tiles: list[_Tile] = []
         self._grid: QGridLayout | None = None
