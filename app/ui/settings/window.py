@@ -17,6 +17,7 @@ from gradscribe.app.ui.settings.row import SettingRow
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, make_scrollable, push_button, vbox
 from gradscribe.widgets.base.labels import Label, sheet
+from gradscribe.widgets.base.open_windows import resize_within_screen
 from gradscribe.widgets.base.theme import Theme
 
 SIZE = (860, 660)
@@ -51,7 +52,7 @@ class SettingsWindow(QWidget):
     def __init__(self, settings: Settings, dialogs: FileDialogs, owner: QWidget) -> None:
         super().__init__(owner, Qt.WindowType.Window)
         self.setWindowTitle(tr("Settings"))
-        self.resize(*SIZE)
+        resize_within_screen(self, *SIZE)
         self._settings, self._dialogs = settings, dialogs
         self._before: dict[str, Value] = {}
         """Values before the last change of many at once."""
