@@ -6,6 +6,7 @@ import sys
 from gradscribe.app.commands import MenuChoice, command, submenu
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.files.python_choice import device_words
+from gradscribe.app.link import own_engine
 from gradscribe.app.link.python_search import FoundPython
 from gradscribe.playback.translation import ngettext, tr
 
@@ -151,12 +152,14 @@ def duration_text(seconds: int) -> str:
 def python(context: CommandContext) -> list[MenuChoice]:
     """Python that the program runs in, with its packages."""
     here = context.session.doc.interpreter
-    version = tr("Python {python_version}", python_version=platform.python_version())
+    apart = None if own_engine.has_torch() else own_engine.read()
+    number = apart.python.version if apart else platform.python_version()
+    version = tr("Python {python_version}", python_version=number)
     choices = [
         MenuChoice(
             " · ".join(filter(None, ["Gradscribe's own", version, *_own_parts(context)])),
             lambda at: at.python.choose_own(),
-            sys.executable,
+            apart.python.path if apart else sys.executable,
             checked=here is None,
         )
     ]
@@ -176,7 +179,10 @@ def python(context: CommandContext) -> list[MenuChoice]:
 
     choices += [choice(found) for found in context.python.found()]
     machine = MenuChoice(tr("On another machine…"), _choose_machine)
-    return [*choices, MenuChoice(tr("Other…"), _choose_other_python), machine]
+    choices += [MenuChoice(tr("Other…"), _choose_other_python), machine]
+    if (set_up := context.python.set_up) is not None:
+        choices.append(MenuChoice(tr("Set up PyTorch…"), lambda _: set_up()))
+    return choices
 
 
 def _own_parts(context: CommandContext) -> list[str]:

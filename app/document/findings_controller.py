@@ -11,7 +11,7 @@ from gradscribe.app.document.side_run import SideRun
 from gradscribe.app.link.client import Link
 from gradscribe.engine.protocol.tape import Finding, Tape
 from gradscribe.playback.code import fix_diff
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.editor.code_edit import CodeEdit
 from gradscribe.widgets.tables.findings import FindingsPane
 
@@ -59,7 +59,8 @@ class FindingsController(QObject):
         place = self._tabs.indexOf(self._page)
         self._tabs.setTabText(place, f"Findings · {len(findings)}" if findings else tr("Findings"))
         titles = "\n".join(
-            tr("Line {line}: {title}", line=f.place.line, title=f.title) for f in findings
+            tr("Line {line}: {title}", line=f.place.line, title=translated(f.title))
+            for f in findings
         )
         self._tabs.setTabToolTip(place, titles)
         self._show_current()
@@ -135,9 +136,7 @@ class FindingsController(QObject):
         rows = fix_diff.changed_lines(result.latest_source, finding.fix)
         lines = tuple([row[2:] for row in rows if row.startswith(sign)] for sign in "-+")
         titles = (
-            tr(
-                "As it is · {lower}{title}", lower=finding.title[0].lower(), title=finding.title[1:]
-            ),
+            tr("As it is · {title}", title=translated(finding.title)),
             tr("Fixed"),
         )
         self.compared.emit((result.latest, titles[0]), (tape, titles[1]), lines)

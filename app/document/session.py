@@ -12,6 +12,7 @@ from gradscribe.app.document.side_run import run_document
 from gradscribe.app.document.snapshot_source import SnapshotSource
 from gradscribe.app.document.state import ENGINE_DIED, Doc, EngineState, Layer, Limits, Result, View
 from gradscribe.app.document.step_recall import StepRecall
+from gradscribe.app.link import own_engine
 from gradscribe.app.link.client import Link
 from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.app.link.tape_intake import TapeIntake
@@ -609,11 +610,15 @@ class Session(QObject):
     def _on_engine_died(self, why: str) -> None:
         """Record that the engine died; a new one is starting and will report when it is ready.
 
+        Without a Python that has PyTorch none is started.
+
         If a program was running in it, its tape follows at once.
         """
         self._patience.stop()
         problem = Problem(type=ENGINE_DIED, message=why)
-        self._set_result(replace(self.result, engine="starting", problem=problem))
+        is_missing = self.doc.interpreter is None and own_engine.is_missing()
+        engine: EngineState = "missing" if is_missing else "starting"
+        self._set_result(replace(self.result, engine=engine, problem=problem))
 
     def _set_result(self, result: Result) -> None:
         if result != self.result:

@@ -24,7 +24,7 @@ ENGINE_DIED = "EngineDied"
 UNSAVED_FILENAME = "<gradscribe>"
 """File name of an unsaved program in tracebacks."""
 
-EngineState = Literal["starting", "ready", "running", "stopping"]
+EngineState = Literal["starting", "ready", "running", "stopping", "missing"]
 Layer = Literal["values", "gradients", "shapes", "order"]
 
 

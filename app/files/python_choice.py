@@ -72,6 +72,8 @@ class PythonChoice(QObject):
         self._query.answered.connect(self._note_devices)
         self._install: PackageInstall | None = None
         self._preferred: Interpreter | None = None
+        self.set_up: Callable[[], None] | None = None
+        """Asks where PyTorch is to come from; None where this process's Python has it."""
         self._wanted = 0
         """Number of the newest choice: an earlier one that answers late is dropped."""
         session.python_of = self.remembered

@@ -524,7 +524,11 @@ class Link(QObject):
         """Replace an engine that died or has to be killed, and answer its request."""
         job, engine = self._running, self._engine
         self._forget()
-        if self._may_restart():
+        if engine is not None and engine.is_refused:
+            self._engine, self._next = None, None
+            engine.discard()
+            self.died.emit(why)
+        elif self._may_restart():
             self._swap()
             self.died.emit(tr("Python ended ({why}) and starts again", why=why))
         else:

@@ -7,7 +7,7 @@ from itertools import chain
 
 from PySide6.QtCore import QElapsedTimer, QObject, QProcess, QProcessEnvironment, QTimer, Signal
 
-from gradscribe.app.link import launch
+from gradscribe.app.link import launch, own_engine
 from gradscribe.app.link.interpreters import Interpreter, UnusablePython
 from gradscribe.engine.protocol import frames as protocol_frames
 from gradscribe.engine.protocol import messages
@@ -71,12 +71,13 @@ class EngineProcess(QObject):
         self._turn = single_shot(self, self._take)
         self._boot = single_shot(self, lambda: self._end(tr("it does not get ready")))
         self._process = process = QProcess(self)
-        process.setProgram(launch.python_executable(interpreter))
-        words = [*([launch.SPARE] if spare else []), *([launch.OPEN] if is_open else [])]
-        process.setArguments([*launch.process_arguments(interpreter, linger, arguments), *words])
         self._refusal = ""
-        """Reason why its Python cannot have the engine's source; empty if it has."""
-        process.setProcessEnvironment(self._environment())
+        """Reason why no Python can run it, or can have the engine's source; empty if one can."""
+        python = interpreter if arguments is not None else self._resolved()
+        process.setProgram(launch.python_executable(python))
+        words = [*([launch.SPARE] if spare else []), *([launch.OPEN] if is_open else [])]
+        process.setArguments([*launch.process_arguments(python, linger, arguments), *words])
+        process.setProcessEnvironment(self._environment(python))
         self._outgoing: deque[Iterator[bytes]] = deque()
         self._pid = 0
         process.bytesWritten.connect(self._write)
@@ -86,15 +87,27 @@ class EngineProcess(QObject):
         process.finished.connect(self._finish)
         process.errorOccurred.connect(self._fail)
 
-    def _environment(self) -> QProcessEnvironment:
+    def _resolved(self) -> Interpreter | None:
+        try:
+            return own_engine.resolve(self.interpreter)
+        except UnusablePython as refusal:
+            self._refusal = str(refusal)
+            return None
+
+    def _environment(self, python: Interpreter | None) -> QProcessEnvironment:
         made = QProcessEnvironment()
         try:
-            variables = launch.environment(self.is_open, self.interpreter)
+            variables = launch.environment(self.is_open, python)
         except UnusablePython as refusal:
             variables, self._refusal = {}, str(refusal)
         for name, text in variables.items():
             made.insert(name, text)
         return made
+
+    @property
+    def is_refused(self) -> bool:
+        """True if no Python can run it: another try would end the same way."""
+        return bool(self._refusal)
 
     @property
     def is_far(self) -> bool:

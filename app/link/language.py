@@ -1,11 +1,12 @@
 """The connection to the language process: started when it is needed, replaced when it fails."""
 
+import contextlib
 import time
 from collections import deque
 
 from PySide6.QtCore import QObject, Signal
 
-from gradscribe.app.link import launch
+from gradscribe.app.link import launch, own_engine
 from gradscribe.app.link.engine_process import EngineProcess
 from gradscribe.app.link.interpreters import Interpreter, UnusablePython
 from gradscribe.engine.protocol import messages
@@ -66,6 +67,8 @@ class LanguageLink(QObject):
         """
         if interpreter is not None and interpreter.host:
             interpreter = None  # Its files are on another machine; names of torch are known here.
+        with contextlib.suppress(UnusablePython):
+            interpreter = own_engine.resolve(interpreter)
         if (folder, interpreter) != (self._folder, self._interpreter):
             self._folder, self._interpreter = folder, interpreter
             if self._process is not None:
@@ -102,7 +105,8 @@ class LanguageLink(QObject):
 
     def _arguments(self) -> list[str]:
         try:
-            return launch.language_arguments(self._folder, self._interpreter)
+            python = own_engine.resolve(self._interpreter)
+            return launch.language_arguments(self._folder, python)
         except UnusablePython:
             # The run says why; the names of this process's packages are better than none.
             return launch.language_arguments(self._folder)

@@ -17,7 +17,7 @@ from typing import IO
 
 import msgspec
 
-from gradscribe.app.link import launch
+from gradscribe.app.link import launch, own_engine
 from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.engine.protocol.ranks.job import RankJob, tape_path
 from gradscribe.engine.protocol.structs import replace
@@ -46,6 +46,12 @@ class RankRun:
     """One run of a script on several ranks; `wait` blocks until all have ended."""
 
     def __init__(self, job: RankJob, ranks: int, interpreter: Interpreter | None = None) -> None:
+        """Start it.
+
+        Raises:
+            UnusablePython: no Python with PyTorch is known.
+        """
+        interpreter = own_engine.resolve(interpreter)
         self._folder = tempfile.mkdtemp(prefix="gradscribe-ranks-")
         self._job = replace(job, folder=self._folder, run=job.run or uuid.uuid4().hex)
         self._ranks = ranks

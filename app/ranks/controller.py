@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QTabBar
 from gradscribe.app.document.session import Session
 from gradscribe.app.document.state import UNSAVED_FILENAME
 from gradscribe.app.link import ranks
+from gradscribe.app.link.interpreters import UnusablePython
 from gradscribe.app.link.ranks import RankRun
 from gradscribe.app.runtime.notice import Notice, NoticeActions
 from gradscribe.app.runtime.version import version
@@ -19,7 +20,7 @@ from gradscribe.engine.protocol.tape import Finding, Tape
 from gradscribe.engine.protocol.tape_file import RunFile
 from gradscribe.playback.ranks.failure import first_failure
 from gradscribe.playback.ranks.merge import merge, rank_name
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.labels import tip
 
 NOTICE = "ranks"
@@ -143,7 +144,10 @@ class RanksController(QObject):
             memory=session.limits.memory,
             product=version(),
         )
-        self._run = run = self._start(job, count)
+        try:
+            self._run = run = self._start(job, count)
+        except UnusablePython as refusal:
+            return str(refusal)
         word = ranks.check_count(count)
         text = (
             tr("Running on {count} ranks. {word}", count=count, word=word)
@@ -206,5 +210,5 @@ def _about(tape: Tape | None) -> str:
     if tape is None:
         return _MISSING
     if tape.error is not None:
-        return f"{tape.error.type}: {tape.error.message}"[:200]
+        return f"{tape.error.type}: {translated(tape.error.message)}"[:200]
     return tr("What this rank did")

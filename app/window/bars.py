@@ -10,7 +10,7 @@ from gradscribe.app.window.device_button import DeviceButton
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.explain.devices import devices_of
 from gradscribe.playback.text import formatting
-from gradscribe.playback.translation import ngettext, tr
+from gradscribe.playback.translation import ngettext, tr, translated
 from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.labels import elided_label, plain_label, tip
 from gradscribe.widgets.base.single_shot import single_shot
@@ -274,8 +274,8 @@ def problem_line(result: Result) -> str:
     if problem is None:
         return ""
     place = tr("Line {line}: ", line=problem.place.line) if problem.place.line else ""
-    message = problem.message.strip().splitlines()
-    hint = f" — {problem.hint}" if problem.hint else ""
+    message = translated(problem.message.strip()).splitlines()
+    hint = f" — {translated(problem.hint)}" if problem.hint else ""
     kind = "" if problem.type == ENGINE_DIED else f"{problem.type}: "
     return f"{place}{kind}{message[0] if message else ''}{hint}"
 
@@ -307,6 +307,8 @@ def engine_line(result: Result, doc: Doc) -> str:
     """Return the state of the engine in a few words."""
     if result.engine == "starting":
         return tr("PyTorch is starting…")
+    if result.engine == "missing":
+        return tr("PyTorch is not installed")
     if result.engine == "running":
         return tr("Running…")
     if result.engine == "stopping":

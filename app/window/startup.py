@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 from gradscribe.app.files.documents import Drafts, Refused
 from gradscribe.app.files.open_requests import OpenRequest
 from gradscribe.app.files.settings import Settings, app_folder
+from gradscribe.app.link import own_engine
 from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.app.runtime import language, qt_libraries
 from gradscribe.app.runtime.faults import FaultHandler
@@ -29,6 +30,7 @@ from gradscribe.app.window.window import Window
 
 if TYPE_CHECKING:
     from gradscribe.app.link.client import Link
+    from gradscribe.app.window.torch_setup import TorchSetup
 
 SWITCH_INTERVAL_S = 0.0002
 """Interpreter switch interval. A repaint acquires the GIL some 200 times: while a long tape is
@@ -124,6 +126,24 @@ def start_services(window: Window, link: "Link") -> None:
     ).start()
 
 
+def set_up_torch(window: Window) -> "TorchSetup | None":
+    """Offer PyTorch once the window is painted; None if this process's Python has it."""
+    if own_engine.has_torch():
+        return None
+    from gradscribe.app.ui.torch_dialog import TorchDialog
+    from gradscribe.app.window.torch_setup import TorchSetup
+
+    setup = TorchSetup(
+        window.session,
+        window.python,
+        window.notices,
+        lambda pythons: TorchDialog(window, pythons).ask(),
+        window,
+    )
+    window.painted.connect(setup.offer)
+    return setup
+
+
 def fit_to_screen(size: QSize, available: QSize) -> QSize:
     """Return a window size that fits on a screen including the title bar, in pixels."""
     return size.boundedTo(available - QSize(0, TITLE_PX))
@@ -155,6 +175,7 @@ def _run_window(
         window.notices.post(Notice("settings", window.settings.trouble))
     if language.trouble():
         window.notices.post(Notice("language", language.trouble()))
+    torch_setup = set_up_torch(window)
     start_services(window, link)
     is_first = window.settings.shape("window").isEmpty()
     if is_first:
@@ -173,3 +194,5 @@ def _run_window(
     finally:
         server.close()
         ending.stop()
+        if torch_setup is not None:
+            torch_setup.close()

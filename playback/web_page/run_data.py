@@ -12,7 +12,7 @@ from gradscribe.playback.tape.index import Index
 from gradscribe.playback.tape.phases import ACTIVE, phases
 from gradscribe.playback.tape.scenes import scenes
 from gradscribe.playback.tape.track import segments, value_rows
-from gradscribe.playback.translation import ngettext, tr
+from gradscribe.playback.translation import ngettext, tr, translated
 from gradscribe.playback.web_page.explanation_data import Explanations
 from gradscribe.playback.web_page.interned import Data, Interned, add_change
 from gradscribe.playback.web_page.scene_data import Tables, scene_data
@@ -221,18 +221,18 @@ def _error(problem: Problem | None) -> Data | None:
         return None
     return {
         "type": problem.type,
-        "message": problem.message[:4000],
-        "hint": problem.hint,
+        "message": translated(problem.message[:4000]),
+        "hint": translated(problem.hint),
         "line": problem.place.line,
     }
 
 
 def _finding(source: str, finding: Finding) -> Data:
     return {
-        "title": finding.title,
+        "title": translated(finding.title),
         "line": finding.place.line,
-        "message": finding.message,
-        "why": finding.why,
+        "message": translated(finding.message),
+        "why": translated(finding.why),
         "severity": finding.severity,
         "fix": changed_lines(source, finding.fix)[:12] if finding.fix else [],
     }

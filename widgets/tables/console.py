@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QPlainTextEdit, QWidget
 from gradscribe.engine.protocol.figures import Figure
 from gradscribe.engine.protocol.tape import Problem
 from gradscribe.playback.tape.figure_files import unwritten_files
-from gradscribe.playback.translation import ngettext, tr
+from gradscribe.playback.translation import ngettext, tr, translated
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet, tip
 from gradscribe.widgets.base.theme import Theme
@@ -265,10 +265,10 @@ class Console(QWidget):
         self._bar.setVisible(problem is not None)
         if problem is None:
             return
-        message = problem.message.strip() or tr("no message")
+        message = translated(problem.message.strip()) or tr("no message")
         self._message.say(f"{problem.type}: {_shorten(message)}")
         self._message.setToolTip(tip(_shorten(message, 4000)))
-        self._hint.say(problem.hint)
+        self._hint.say(translated(problem.hint))
         self._show_hint()
         self._go.setText(tr("line {line}", line=problem.place.line))
         self._go.setVisible(problem.place.line > 0)
@@ -291,7 +291,11 @@ class Console(QWidget):
 
     def problem_text(self) -> str:
         """Return the text of the problem line; empty without a problem."""
-        return "" if self._problem is None else f"{self._problem.type}: {self._problem.message}"
+        return (
+            ""
+            if self._problem is None
+            else f"{self._problem.type}: {translated(self._problem.message)}"
+        )
 
     def _on_link_clicked(self) -> None:
         if self._problem is not None:

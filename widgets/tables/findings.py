@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QPushButton, QV
 
 from gradscribe.engine.protocol.tape import Finding
 from gradscribe.playback.code.fix_diff import TRIED_IN_PART, FixRow, changed_lines
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label, sheet
@@ -43,14 +43,18 @@ class FindingCard(QFrame):
         self.finding = finding
         self.setProperty("row", "soft")
         follows = tr("follows from the finding above, ") if finding.follows else ""
-        self.setAccessibleName(f"{finding.title}, {follows}{finding.message}")
+        self.setAccessibleName(
+            f"{translated(finding.title)}, {follows}{translated(finding.message)}"
+        )
         self._source, self._beside = source, beside
         self._current = True
         self._column = vbox(self, margins=(12, 10, 12, 10), spacing=6)
         self._add_head(finding)
-        self._message = Label("words", _with_full_stop(finding.message), self).selectable()
+        self._message = Label(
+            "words", _with_full_stop(translated(finding.message)), self
+        ).selectable()
         self._column.addWidget(self._message)
-        self._column.addWidget(Label("caption", finding.why, self).selectable())
+        self._column.addWidget(Label("caption", translated(finding.why), self).selectable())
         self.apply: QPushButton | None = None
         self.show_me: QPushButton | None = None
         self._add_change()
@@ -78,9 +82,9 @@ class FindingCard(QFrame):
         elif finding.why_no_fix:
             beside = self._beside
             words = (
-                finding.why_no_fix
+                translated(finding.why_no_fix)
                 if beside
-                else tr("No automatic fix. {why_no_fix}", why_no_fix=finding.why_no_fix)
+                else tr("No automatic fix. {why_no_fix}", why_no_fix=translated(finding.why_no_fix))
             )
             self._say(f"{words}.")
             if beside:
@@ -103,8 +107,8 @@ class FindingCard(QFrame):
         """
         had_focus = self._change.isAncestorOf(QApplication.focusWidget() or self)
         self.finding = finding
-        if finding.message != self._message.text():
-            self._message.say(_with_full_stop(finding.message))
+        if translated(finding.message) != self._message.text():
+            self._message.say(_with_full_stop(translated(finding.message)))
         self._column.removeWidget(self._change)
         self._change.hide()
         self._change.deleteLater()
@@ -120,7 +124,8 @@ class FindingCard(QFrame):
 
     def _add_head(self, finding: Finding) -> None:
         head = hbox(None, spacing=8)
-        title = finding.title if finding.severity == "sure" else f"{finding.title}?"
+        title = translated(finding.title)
+        title = title if finding.severity == "sure" else f"{title}?"
         head.addWidget(Label("section", title, self), 1)
         for line in self._lines():
             head.addWidget(self._link(line, first=line == finding.place.line))
@@ -137,13 +142,13 @@ class FindingCard(QFrame):
         line = tr("Line {line}: ", line=finding.place.line) if finding.place.line > 0 else ""
         rows = changed_lines(self._source, finding.fix)
         reason = (
-            tr("No automatic fix. {why_no_fix}", why_no_fix=finding.why_no_fix)
+            tr("No automatic fix. {why_no_fix}", why_no_fix=translated(finding.why_no_fix))
             if finding.why_no_fix
             else ""
         )
-        told = (finding.message, finding.why, "" if rows else reason)
+        told = (translated(finding.message), translated(finding.why), "" if rows else reason)
         sentences = [_with_full_stop(text) for text in told if text]
-        return "\n".join([f"{line}{finding.title}", *sentences, *rows])
+        return "\n".join([f"{line}{translated(finding.title)}", *sentences, *rows])
 
     def menu_actions(self, owner: QWidget) -> list[QAction]:
         """Return the actions of the card for a menu; what a button does is enabled with it."""

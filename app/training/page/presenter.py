@@ -21,7 +21,7 @@ from gradscribe.app.training.setup.setup_advice import SetupAdvice
 from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import Catalogue, EventDone, ViewRequest
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.base.time_slices import TimeSlices
 from gradscribe.widgets.plots.drawing.colors import run_color
@@ -299,8 +299,12 @@ class TrainPresenter(QObject):
             page.lines.update_lines(run.begun.lines)
         page.bar.set_words(run.name, progress_text(run, self._session.controller.plays))
         problem = state.problem if state is not None else None
-        why = problem.message if problem is not None else run.problem or self.complaints.above
-        hint = f" — {problem.hint}" if problem is not None and problem.hint else ""
+        why = (
+            translated(problem.message)
+            if problem is not None
+            else run.problem or self.complaints.above
+        )
+        hint = f" — {translated(problem.hint)}" if problem is not None and problem.hint else ""
         page.message.say(f"{why}{hint}" if why else "")
         page.strip.setVisible(bool(why))
         page.back.setVisible(run.alive and step > 0)
@@ -317,7 +321,11 @@ class TrainPresenter(QObject):
     def _show_beside(self, run: RunState) -> None:
         """Show a line with the cost of a run's mistakes."""
         state, view = run.state, run.views.get("beside")
-        problem = state.problem.message if state is not None and state.problem is not None else ""
+        problem = (
+            translated(state.problem.message)
+            if state is not None and state.problem is not None
+            else ""
+        )
         facts = view.facts if view is not None else {}
         words = mistakes.describe_cost(run.setup, facts, problem)
         shown = bool(words) and run.setup.deviates

@@ -24,7 +24,7 @@ from gradscribe.app.training.setup import user_module
 from gradscribe.app.ui.notifications import NotificationBar
 from gradscribe.app.ui.theming import Theming
 from gradscribe.engine.protocol.training import Exported, StepTape
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.deferred_paint import DeferredPaint
 from gradscribe.widgets.base.time_slices import TimeSlices
 from gradscribe.widgets.base.workspace_switch import WorkspaceSwitch
@@ -259,7 +259,7 @@ class Workspaces(QObject):
 
     def _export(self, message: Exported) -> None:
         if message.problem is not None:
-            self.said.emit(message.problem.message)
+            self.said.emit(translated(message.problem.message))
         else:
             self.exported.emit(message)
 

@@ -32,6 +32,8 @@ def empty_state_text(result: Result, doc: Doc) -> str:
         return ""
     if result.engine == "starting":
         return tr("Starting PyTorch…")
+    if result.engine == "missing":
+        return tr("Programs need PyTorch: Run › Python › Set up PyTorch…")
     if not doc.may_run:
         return tr("Read the program, then run it")
     if result.problem is not None:

@@ -17,7 +17,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMenu, QWidget
 
 from gradscribe.engine.protocol.tape import Problem
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.boxes import push_button
 from gradscribe.widgets.base.theme import mono_font, ui_font
 from gradscribe.widgets.editor.style import BAR, EditorStyle
@@ -136,8 +136,8 @@ class ProblemStrip(QWidget):
         )
         result = [(head, title, "error")]
         most = 1 if self._is_compact else MESSAGE_LINES
-        message = wrap_text(problem.message, QFontMetricsF(body), room, most)
-        advice = wrap_text(problem.hint, QFontMetricsF(hint), room, HINT_LINES)
+        message = wrap_text(translated(problem.message), QFontMetricsF(body), room, most)
+        advice = wrap_text(translated(problem.hint), QFontMetricsF(hint), room, HINT_LINES)
         result += [(body, text, "ink") for text in message]
         if not self._is_compact:
             result += [(hint, text, "ink2") for text in advice]
@@ -204,17 +204,17 @@ class ProblemStrip(QWidget):
     def copy(self) -> None:
         """Copy type and message to the clipboard."""
         if self._problem is not None:
-            text = f"{self._problem.type}: {self._problem.message}"
+            text = f"{self._problem.type}: {translated(self._problem.message)}"
             QGuiApplication.clipboard().setText(text)
 
 
 def problem_text(problem: Problem) -> str:
     """Return a problem as text, for tooltips and screen readers."""
     place = tr("Line {line}, ", line=problem.place.line) if problem.place.line > 0 else ""
-    text = f"{place}{problem.type}: {problem.message}"
+    text = f"{place}{problem.type}: {translated(problem.message)}"
     if len(text) > MAX_TEXT:
         text = text[:MAX_TEXT] + "…"
-    return f"{text}\n{problem.hint}" if problem.hint else text
+    return f"{text}\n{translated(problem.hint)}" if problem.hint else text
 
 
 def _spoken(row: str) -> str:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from gradscribe.engine.protocol.training import ColumnSummary
 from gradscribe.playback.text import formatting
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label
@@ -154,7 +154,8 @@ class ColumnEditor(QWidget):
         ways = [(text, way) for way, text in MISSING_TEXTS.items()]
         _offer(self.missing, [(auto, ""), *ways], given.get("missing") or "")
         self.missing.setEnabled(bool(detail.blanks) or bool(given.get("missing")))
-        self.words.say(detail.words[:1].upper() + detail.words[1:])
+        words = translated(detail.words)
+        self.words.say(words[:1].upper() + words[1:])
         self.words.setVisible(bool(detail.words))
         self.problem.say(detail.problem)
         self.problem.setVisible(bool(detail.problem))

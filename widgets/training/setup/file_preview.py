@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QProgressBar, QPushButton, QTableWidget, QTableWid
 
 from gradscribe.engine.protocol.training import FileSummary
 from gradscribe.playback.text import formatting
-from gradscribe.playback.translation import ngettext, tr
+from gradscribe.playback.translation import ngettext, tr, translated
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Label, sheet, tip
 from gradscribe.widgets.base.theme import Theme
@@ -183,7 +183,7 @@ class FilePreview(QWidget):
                 "numbers" if name in self._numbers() else tr("text: can be the target, as classes")
             )
             if column < len(details):
-                kind = details[column].words
+                kind = translated(details[column].words)
                 lines.insert(1, details[column].kind)
             item = QTableWidgetItem("\n".join(lines))
             item.setToolTip(tip(f"{name}\n{kind}"))

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from gradscribe.engine.protocol.training import Option
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label
@@ -50,16 +50,16 @@ class OptionRow(QWidget):
     ) -> None:
         super().__init__(parent)
         self.option = option
-        title = title or option.title or option.name.replace("_", " ")
+        title = title or translated(option.title) or option.name.replace("_", " ")
         self.label = QLabel(title, self)
         self.label.setProperty("role", "caption")
-        self.label.setToolTip(option.help)
+        self.label.setToolTip(translated(option.help))
         self._grid = QGridLayout(self)
         self.editor, self._show = self._make(title)
-        self.editor.setToolTip(option.help)
+        self.editor.setToolTip(translated(option.help))
         if not isinstance(self.editor, QPlainTextEdit):
             ignore_wheel(self.editor)
-        self.editor.setAccessibleDescription(option.help)
+        self.editor.setAccessibleDescription(translated(option.help))
         self._lay_out(title)
         self.set_value(option.default)
 
