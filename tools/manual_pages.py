@@ -13,10 +13,42 @@ from msgspec import Struct
 
 from gradscribe.app import commands
 from gradscribe.app.cli.main import COMMANDS, WINDOW
+from gradscribe.app.preferences.kinds import ChoiceKind, NumberKind
+from gradscribe.app.preferences.rows import CHOICES, GROUPS, Setting
 from gradscribe.engine import hints
 from gradscribe.engine.protocol import setup, tape_file, watch_file
 from gradscribe.engine.protocol.tape import Place
 
+SETTINGS_TEXT = """# Settings
+
+Ctrl+, or *Edit*, *Settings...* opens all settings in a window. A search finds each by a word of its title, of its
+sentence or of its choices; in the list of commands (Ctrl+K) each stands as *Settings: ...*. A setting takes effect when
+it is changed; where that is not so the row says when. *Reset* gives back how it was at first.
+
+![The window of the settings: groups on the left, a row for each setting](pictures/settings.png)
+
+## Contrast, colours and motion
+
+*Contrast* and *Motion* follow the system: *As the system* takes what Windows, macOS or the desktop on Linux says, and
+follows it when it changes there. On Linux the desktop's portal is asked, which GNOME, KDE and others have; on a system
+that says nothing, all is as usual. Either can be set here instead. On Windows and macOS the question for reduced motion
+has not been tried yet.
+
+With high contrast text has 7:1 on its ground, lines and borders 3:1, and both are thicker. Colours that stand next to
+each other are told apart with every kind of colour vision, or differ in shape as well: a diamond for parameters, a disc
+for data, a ring for constants, a triangle before each gradient, marks of classes, dashes of curves.
+
+## Another computer
+
+*Export...* writes the settings to a file, JSON with a version, for another computer or a class; *Import...* takes one
+over and can be undone. What a newer version knows and this does not is named and left out. Two settings never come from
+a file: whether your programs may use files, and the command of your editor.
+
+A settings file that cannot be read is renamed, and the settings begin as they were at first; a folder that cannot be
+written is reported, and the choices hold until the window closes.
+
+## All settings
+"""
 MANUAL = Path(__file__).resolve().parents[1] / "docs" / "manual"
 
 
@@ -34,6 +66,29 @@ def commands_page() -> str:
             keys = ", ".join(f"`{key}`" for key in (*one.bare, *one.keys))
             parts.append(f"| {one.title} | {keys} | {_cell(one.tip)} |\n")
     return "".join(parts)
+
+
+def settings_page() -> str:
+    """Return the text on settings and a table of them, group by group."""
+    parts = [SETTINGS_TEXT]
+    for group, title in GROUPS.items():
+        parts.append(f"\n### {title}\n\n| Setting | At first | Does |\n|---|---|---|\n")
+        for row in CHOICES:
+            if row.group == group:
+                parts.append(f"| {row.title} | {_first(row)} | {_cell(row.sentence)} |\n")
+    return "".join(parts)
+
+
+def _first(row: Setting) -> str:
+    """Return the default of a setting as the window shows it."""
+    kind, value = row.kind, row.default
+    if isinstance(kind, ChoiceKind):
+        return str(kind.titles[str(value)])
+    if isinstance(kind, NumberKind):
+        return f"{float(value) * kind.factor:g} {kind.unit}".strip()
+    if isinstance(value, bool):
+        return "On" if value else "Off"
+    return str(value)
 
 
 def messages_page() -> str:
@@ -147,6 +202,7 @@ def _cell(text: str) -> str:
 
 
 PAGES = {
+    "settings": settings_page,
     "commands": commands_page,
     "messages": messages_page,
     "options": options_page,

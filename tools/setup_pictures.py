@@ -5,9 +5,9 @@ import pathlib
 import msgspec
 import torch
 
-from gradscribe.app.document import setup_pictures
-from gradscribe.app.document.setup_pictures import LEVELS, SIDE, SetupPicture
 from gradscribe.app.training.setup import presets
+from gradscribe.app.ui.start import setup_pictures
+from gradscribe.app.ui.start.setup_pictures import LEVELS, SIDE, SetupPicture
 from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.train.source import catalogue
 from gradscribe.engine.zoo.entry import Data

@@ -255,7 +255,7 @@ def new_window(context: CommandContext) -> None:
     context.say(tr("Another window is opening"))
 
 
-@command("file.start", tr("Start page"), menu="File/1", keys=("Ctrl+Shift+H",))
+@command("file.start", tr("Start page"), menu="File/1", keys=("Ctrl+Alt+A",))
 def start(context: CommandContext) -> None:
     """Choose among recent files, examples, lessons and set-ups."""
     context.show_start()

@@ -20,7 +20,7 @@ def manual(context: CommandContext) -> None:
     context.manual.show()
 
 
-@command("help.tour", tr("Tour"), "Help/1", keys=("Ctrl+Alt+H",))
+@command("help.tour", tr("Tour"), "Help/1", keys=("Ctrl+Alt+U",))
 def tour(context: CommandContext) -> None:
     """See the most important things in a minute, in the window itself."""
     context.workspaces.show_workspace("program")

@@ -50,7 +50,7 @@ class TourParts:
 
 @dataclass(frozen=True)
 class TourStop:
-    """What a callout says, the action that it asks for, and the area that it points to."""
+    """Words of a callout, the action that it asks for, and the area that it points to."""
 
     action: Action
     title: str

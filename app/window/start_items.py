@@ -6,12 +6,13 @@ from pathlib import Path
 
 from gradscribe.app.commands import file, learn, train
 from gradscribe.app.commands.context import CommandContext
-from gradscribe.app.document import example_pictures, examples, setup_pictures
+from gradscribe.app.document import example_pictures, examples
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.lessons import catalogue
 from gradscribe.app.lessons.progress import LessonState
 from gradscribe.app.training.setup import presets
 from gradscribe.app.ui.examples.thumbnail import ExampleThumbnail
+from gradscribe.app.ui.start import setup_pictures
 from gradscribe.app.ui.start.items import StartAction, StartItem, StartSection
 from gradscribe.app.ui.start.page import StartPage
 from gradscribe.app.ui.start.setup_picture import SetupThumbnail

@@ -1,4 +1,4 @@
-"""What the start page offers: sections of items, each of which opens something."""
+"""Contents of the start page: sections of items, each of which opens something."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,7 +4,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from gradscribe.app.document.setup_pictures import LEVELS, SIDE, SetupPicture
+from gradscribe.app.ui.start.setup_pictures import LEVELS, SIDE, SetupPicture
 from gradscribe.widgets.base.theme import Theme, mix
 from gradscribe.widgets.plots.drawing.colors import class_color, class_shape, draw_mark
 

@@ -4,12 +4,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from gradscribe.app.document import setup_pictures
 from gradscribe.app.lessons import catalogue
 from gradscribe.app.training.setup import presets
 from gradscribe.app.ui.start.page import StartPage
 from gradscribe.app.window.start_items import open_start_page
-from tools.setup_pictures import picture_of
 
 
 @pytest.fixture
@@ -124,11 +122,3 @@ def test_no_word_is_cut_off_in_a_narrow_window_with_large_text(settled, qtbot):
     for one in page.tiles[:4]:
         assert one.height() >= one.heightForWidth(one.width()) - 1
     page.leave()
-
-
-@pytest.mark.parametrize("preset", presets.load(), ids=lambda preset: preset.name)
-def test_the_stored_picture_of_a_set_up_is_that_of_its_data(preset):
-    stored = setup_pictures.load()[preset.name]
-    assert stored == picture_of(preset.setup), "make docs writes the pictures again"
-    assert stored.points or stored.pixels
-    assert all(0 <= x <= 100 and 0 <= y <= 100 for x, y, _ in stored.points)
