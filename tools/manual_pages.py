@@ -19,36 +19,7 @@ from gradscribe.engine import hints
 from gradscribe.engine.protocol import setup, tape_file, watch_file
 from gradscribe.engine.protocol.tape import Place
 
-SETTINGS_TEXT = """# Settings
-
-Ctrl+, or *Edit*, *Settings...* opens all settings in a window. A search finds each by a word of its title, of its
-sentence or of its choices; in the list of commands (Ctrl+K) each stands as *Settings: ...*. A setting takes effect when
-it is changed; where that is not so the row says when. *Reset* gives back how it was at first.
-
-![The window of the settings: groups on the left, a row for each setting](pictures/settings.png)
-
-## Contrast, colours and motion
-
-*Contrast* and *Motion* follow the system: *As the system* takes what Windows, macOS or the desktop on Linux says, and
-follows it when it changes there. On Linux the desktop's portal is asked, which GNOME, KDE and others have; on a system
-that says nothing, all is as usual. Either can be set here instead. On Windows and macOS the question for reduced motion
-has not been tried yet.
-
-With high contrast text has 7:1 on its ground, lines and borders 3:1, and both are thicker. Colours that stand next to
-each other are told apart with every kind of colour vision, or differ in shape as well: a diamond for parameters, a disc
-for data, a ring for constants, a triangle before each gradient, marks of classes, dashes of curves.
-
-## Another computer
-
-*Export...* writes the settings to a file, JSON with a version, for another computer or a class; *Import...* takes one
-over and can be undone. What a newer version knows and this does not is named and left out. Two settings never come from
-a file: whether your programs may use files, and the command of your editor.
-
-A settings file that cannot be read is renamed, and the settings begin as they were at first; a folder that cannot be
-written is reported, and the choices hold until the window closes.
-
-## All settings
-"""
+SETTINGS_TABLES = "## All settings\n"
 MANUAL = Path(__file__).resolve().parents[1] / "docs" / "manual"
 
 
@@ -69,13 +40,13 @@ def commands_page() -> str:
 
 
 def settings_page() -> str:
-    """Return the text on settings and a table of them, group by group."""
-    parts = [SETTINGS_TEXT]
+    """Return the page on settings with its last part, the tables, written anew."""
+    text = (MANUAL / "settings.md").read_text(encoding="utf-8")
+    parts = [text.partition(SETTINGS_TABLES)[0], SETTINGS_TABLES]
     for group, title in GROUPS.items():
         parts.append(f"\n### {title}\n\n| Setting | At first | Does |\n|---|---|---|\n")
-        for row in CHOICES:
-            if row.group == group:
-                parts.append(f"| {row.title} | {_first(row)} | {_cell(row.sentence)} |\n")
+        rows = [row for row in CHOICES if row.group == group]
+        parts += [f"| {row.title} | {_first(row)} | {_cell(row.sentence)} |\n" for row in rows]
     return "".join(parts)
 
 
