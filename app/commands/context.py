@@ -120,6 +120,8 @@ class CommandContext:
     """The part of the tape that was marked for the next film."""
     edit_step: Callable[[], None]
     """Puts the keyboard into the number of the step strip."""
+    step_pane: Callable[[int], None]
+    """Moves the keyboard to the next pane (1) or the one before (-1)."""
     show_lessons: Callable[[], None]
     show_palette: Callable[[], None]
     show_start: Callable[[], object]

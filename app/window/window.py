@@ -61,6 +61,7 @@ from gradscribe.app.window.bars import StatusLine, TopBar
 from gradscribe.app.window.color_key import ColorKeyController
 from gradscribe.app.window.menus import Menus
 from gradscribe.app.window.output_tab import OutputTab
+from gradscribe.app.window.pane_keys import make_pane_cycle
 from gradscribe.app.window.plugin_notice import PluginNotice
 from gradscribe.app.window.pointed_menus import PointedMenus
 from gradscribe.app.window.settings_follow import SettingsFollower
@@ -68,6 +69,7 @@ from gradscribe.app.window.start_items import open_start_page
 from gradscribe.engine.protocol.training import Exported
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, vbox
+from gradscribe.widgets.base.focus.ring import FocusRing
 from gradscribe.widgets.base.labels import Heading, sheet
 from gradscribe.widgets.base.menus import open_by_key
 from gradscribe.widgets.base.theme import Theme
@@ -135,6 +137,7 @@ class Window(QMainWindow):
         self.presentation = Presentation(self, settings, self.graph, remote)
         self.tour = self._make_tour()
         self.context = self._make_context()
+        FocusRing(self)
         self.menus = Menus(self.menuBar(), self.context, self)
         self.pointed_menus = PointedMenus(self.context, self.menus, self)
         self.plugin_notice = PluginNotice(self.workspaces.session, self.notices, self)
@@ -271,6 +274,7 @@ class Window(QMainWindow):
             presentation=self.presentation,
             film_span=FilmSpan(),
             edit_step=self.transport.strip.edit_step,
+            step_pane=make_pane_cycle(self).step,
             show_lessons=self.lesson_dock.show_lessons,
             show_palette=lambda: self.menus.show_palette(self.ground),
             show_start=lambda: open_start_page(self.context),

@@ -72,6 +72,7 @@ class SettingsWindow(QWidget):
         self.groups.addItems(list(GROUPS.values()))
         self.groups.currentRowChanged.connect(self._go_to_group)
         self.area = QScrollArea(self)
+        self.area.setAccessibleName(tr("Settings"))
         page = QWidget()
         self.nothing = Label("caption", tr("No setting has these words"), page)
         self.headings = {name: Label("heading", title, page) for name, title in GROUPS.items()}
