@@ -23,6 +23,7 @@ from gradscribe.app.runtime.gc_scheduler import GcScheduler
 from gradscribe.app.runtime.malloc import limit_arenas
 from gradscribe.app.runtime.notice import Notice
 from gradscribe.app.ui.fault_card import show_crash
+from gradscribe.app.window.first_view import show_first_view
 from gradscribe.app.window.new_window import shifted
 from gradscribe.app.window.preload import Preloader
 from gradscribe.app.window.request_server import RequestServer
@@ -82,7 +83,7 @@ class Opening:
     @property
     def is_default(self) -> bool:
         """True if the user chose nothing to open."""
-        return not self.path and self.request is None
+        return not self.path and self.request is None and not self.is_new
 
 
 DEFAULT = Opening()
@@ -178,10 +179,8 @@ def _run_window(
         resize_within_screen(window, window.width(), window.height())
     if begin is not None:
         begin(window)
-    elif is_first and opening.is_default:
-        # A first-time user sees the first tape play.
-        once = Qt.ConnectionType.SingleShotConnection
-        window.session.tape_changed.connect(window.clock.play, once)
+    elif opening.is_default:
+        show_first_view(window)
     window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose)
     server = RequestServer(window, window.open_request)
     window.painted.connect(server.listen)

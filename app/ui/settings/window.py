@@ -30,7 +30,7 @@ QFrame[setting="true"] { border: 1px solid transparent; border-radius: 8px; }
 QFrame[setting="true"][sought="true"] { border: 2px solid @selection@; }
 QListWidget { border: 2px solid transparent; border-radius: 8px; }
 QListWidget:focus { border-color: @selection@; }
-QListView::item { padding: 5px 8px; border-radius: 6px; }
+QListView::item { padding: 0px 8px; border-radius: 6px; }
 QListView::item:selected { background: @selection_soft@; color: @ink@; }
 QDoubleSpinBox { padding: 4px 20px 4px 8px; }
 """
@@ -69,6 +69,7 @@ class SettingsWindow(QWidget):
         self.query.textChanged.connect(self._search)
         self.groups = QListWidget(self)
         self.groups.setAccessibleName(tr("Groups"))
+        self.groups.setSpacing(4)
         self.groups.addItems(list(GROUPS.values()))
         self.groups.currentRowChanged.connect(self._go_to_group)
         self.area = QScrollArea(self)
