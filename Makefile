@@ -69,6 +69,7 @@ docs: setup
 	@"$(BIN)/python" tools/manual_pages.py
 	@"$(BIN)/python" tools/checklist_page.py
 	@"$(BIN)/python" tools/example_pictures.py
+	@"$(BIN)/python" tools/setup_pictures.py
 
 catalogues: setup
 	@"$(BIN)/python" tools/catalogues.py
