@@ -93,7 +93,7 @@ class WatchWindow(QWidget):
         self.events.setWordWrap(True)
         self.events.itemActivated.connect(self._open)
         self.at = QLineEdit()
-        self.at.setPlaceholderText("next")
+        self.at.setPlaceholderText(tr("next"))
         self.at.setAccessibleName(tr("Number of the step to record; empty for the next"))
         self.at.setMaximumWidth(90)
         self.record = push_button(tr("Record step"), None, self.order)

@@ -75,7 +75,8 @@ class TopBar(QFrame):
         row.addWidget(self.shown_layers)
 
     def _layer(self, name: Layer) -> QPushButton:
-        button = QPushButton(name.capitalize())
+        titles = {"values": tr("Values"), "gradients": tr("Gradients"), "shapes": tr("Shapes")}
+        button = QPushButton(titles[name])
         button.setCheckable(True)
         button.setToolTip(
             {

@@ -67,7 +67,7 @@ class HandPane(QWidget):
         self.questions.activated.connect(self.chosen)
         self.about = Label("caption", "", self)
         self.field = ReturnEdit(self)
-        self.field.setPlaceholderText("a number, [1, 2], or 2 * x")
+        self.field.setPlaceholderText(tr("a number, [1, 2], or 2 * x"))
         self.field.setAccessibleName(tr("The gradient, as a number or an expression"))
         self.field.setMinimumWidth(60)
         self.field.returnPressed.connect(self._answer)

@@ -38,13 +38,13 @@ REST_MS = 150
 RESULTS = (tr("Validation"), tr("Loss"), tr("Steps"), tr("State"))
 STATES = {
     "waiting": "",
-    "running": "runs",
-    "ok": "done",
-    "nan": "diverged",
-    "error": "failed",
-    "refused": "refused",
-    "died": "died",
-    "interrupted": "stopped",
+    "running": tr("runs"),
+    "ok": tr("done"),
+    "nan": tr("diverged"),
+    "error": tr("failed"),
+    "refused": tr("refused"),
+    "died": tr("died"),
+    "interrupted": tr("stopped"),
 }
 
 

@@ -31,7 +31,7 @@ class SettingRow(QFrame):
         self.setProperty("setting", True)
         self.title = Label("section", row.title, self)
         self.sentence = Label("caption", row.sentence, self)
-        self.effect = Label("words", EFFECTS[row.effect], self).fit_text()
+        self.effect = Label("words", EFFECTS[row.effect], self)
         self.effect.setVisible(row.effect != "now")
         self.problem = Label("error", "", self)
         self.problem.hide()
