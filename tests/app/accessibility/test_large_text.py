@@ -106,7 +106,7 @@ def test_layers_without_space_for_a_button_each_are_in_a_menu(large, qtbot, monk
     assert not any(button.isVisible() for button in top.layers.values())
     before = large.session.view.shapes
     top.shown_layers.click()
-    (menu,) = top.findChildren(QMenu)
+    menu = top.findChildren(QMenu, options=Qt.FindChildOption.FindDirectChildrenOnly)[-1]
     shapes = menu.actions()[list(top.layers).index("shapes")]
     assert shapes.isChecked() is before
     shapes.trigger()
