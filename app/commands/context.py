@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from gradscribe.app.manual.window import Manual
     from gradscribe.app.presenting.presentation import Presentation
     from gradscribe.app.ranks.controller import RanksController
+    from gradscribe.app.tour.tour import Tour
     from gradscribe.app.training.page.workspaces import Workspaces
     from gradscribe.app.training.saving.session_store import SessionStore
     from gradscribe.app.training.session.session import TrainSession
@@ -104,6 +105,7 @@ class CommandContext:
     backward_code: BackwardCode
     costs: ProgramCosts
     manual: Manual
+    tour: Tour
     findings_controller: FindingsController
     error_fix: ErrorFix
     loop_curves: LoopCurves
@@ -122,6 +124,8 @@ class CommandContext:
     """Moves the keyboard to the next pane (1) or the one before (-1)."""
     show_lessons: Callable[[], None]
     show_palette: Callable[[], None]
+    show_start: Callable[[], object]
+    """Opens the start page."""
     close_window: Callable[[], object]
     companion: Callable[[QObject], Link]
     """Returns a link to another engine."""
@@ -188,6 +192,12 @@ class CommandContext:
             file.open_example(self, example.title, example.source)
         except Refused as refusal:
             self.say(str(refusal))
+
+    def show_first_example(self) -> None:
+        """Open the first example."""
+        from gradscribe.app.document import examples
+
+        self._start_from(examples.load()[0])
 
     def show_card(self, title: str, text: str) -> None:
         """Show a page of rich text over the window until it is dismissed."""

@@ -37,6 +37,8 @@ from gradscribe.app.link.client import Link
 from gradscribe.app.manual.window import Manual
 from gradscribe.app.presenting.presentation import Presentation, Remote
 from gradscribe.app.ranks.controller import RanksController
+from gradscribe.app.tour.stops import TourParts
+from gradscribe.app.tour.tour import Tour
 from gradscribe.app.training.page.workspaces import Workspaces
 from gradscribe.app.training.session.link import TrainLink
 from gradscribe.app.training.session.state import TrainEngine
@@ -63,6 +65,7 @@ from gradscribe.app.window.pane_keys import make_pane_cycle
 from gradscribe.app.window.plugin_notice import PluginNotice
 from gradscribe.app.window.pointed_menus import PointedMenus
 from gradscribe.app.window.settings_follow import SettingsFollower
+from gradscribe.app.window.start_items import open_start_page
 from gradscribe.engine.protocol.training import Exported
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, vbox
@@ -132,6 +135,7 @@ class Window(QMainWindow):
         self.typing, self.costs = self._make_typing(), ProgramCosts(self.session, self, self.look)
         remote = Remote(self._turn, partial(self._perform, "play.reset"), self._play_on)
         self.presentation = Presentation(self, settings, self.graph, remote)
+        self.tour = self._make_tour()
         self.context = self._make_context()
         FocusRing(self)
         self.menus = Menus(self.menuBar(), self.context, self)
@@ -224,6 +228,10 @@ class Window(QMainWindow):
         )
         return Recovery(host, self.drafts, self)
 
+    def _make_tour(self) -> Tour:
+        top, parts = self.top, (self.ground, self.editor, self.graph, self.transport.buttons)
+        return Tour(TourParts(*parts, top.lessons, self.session, self.clock), self.look, self)
+
     def _make_context(self) -> CommandContext:
         return CommandContext(
             session=self.session,
@@ -253,6 +261,7 @@ class Window(QMainWindow):
             backward_code=self.backward_code,
             costs=self.costs,
             manual=Manual(self, self.look),
+            tour=self.tour,
             findings_controller=self.findings_controller,
             error_fix=self.error_fix,
             loop_curves=self.loop_curves,
@@ -268,6 +277,7 @@ class Window(QMainWindow):
             step_pane=make_pane_cycle(self).step,
             show_lessons=self.lesson_dock.show_lessons,
             show_palette=lambda: self.menus.show_palette(self.ground),
+            show_start=lambda: open_start_page(self.context),
             close_window=self.close,
             companion=self._link.companion,
             open_window=self.open_another,
@@ -639,6 +649,7 @@ class Window(QMainWindow):
         self.presenter.close()
         self.loop_curves.close()
         self.history.close()
+        self.tour.end()
         self.changes.close()
         self.ranks.close()
         self.findings_controller.close()
