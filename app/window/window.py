@@ -308,7 +308,7 @@ class Window(QMainWindow):
             self.session, self.editor, self.findings, self.below, found, link=self._link.companion
         )
         self.tables = tab_widget(
-            (tr("Values"), self.values), (tr("Line"), self.lines), (tr("Ledger"), self.ledger)
+            (tr("Values"), self.values), (tr("Line"), self.lines), (tr("Events"), self.ledger)
         )
         self.columns = Columns(
             (Panel(program, tr("Program")), Panel(self.below, tr("Legend, output and findings"))),

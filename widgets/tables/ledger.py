@@ -201,7 +201,7 @@ class Ledger(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.heading = Heading(tr("Ledger"), tr("every event in order"), self)
+        self.heading = Heading(tr("Events"), tr("every event in order"), self)
         self._model = LedgerModel(self)
         self._rows = _Rows(self)
         self._rows.model = self._model
@@ -213,7 +213,7 @@ class Ledger(QWidget):
         self.view.setFrameShape(QListView.Shape.NoFrame)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.view.setAccessibleName(tr("Ledger of events"))
+        self.view.setAccessibleName(tr("Events"))
         vbox(self, self.heading, (self.view, 1), margins=(16, 14, 10, 10), spacing=8)
         self.view.clicked.connect(self._on_clicked)
         self.view.activated.connect(self._on_clicked)
@@ -282,7 +282,7 @@ class Ledger(QWidget):
         )
         if total and self._model.current >= 0:
             note = tr("{value:,} of {note}", value=self._model.current + 1, note=note)
-        self.heading.set_text(tr("Ledger"), note)
+        self.heading.set_text(tr("Events"), note)
 
     def _offer(self, index: QModelIndex, at: QPoint) -> None:
         """Offer the menu of an event."""

@@ -55,7 +55,7 @@ class TrainingBar(QFrame):
                 (tr("New data"), "new_data"),
             )
         )
-        self.line = self._button(tr("Line"), tr("One line inside the step (N)"), "line")
+        self.line = self._button(tr("Next line"), tr("One line inside the step (N)"), "line")
         self.step = self._button(tr("Step"), tr("One step (Right)"), "step")
         self.play = self._button(tr("Train"), tr("Train (Space)"), "play")
         self.play.setProperty("primary", True)

@@ -263,7 +263,7 @@ class LiveGraph(QObject):
         if done and self._shows(run) and done <= len(lines):
             words += f" · {lines[done - 1][1].splitlines()[0]}"
         elif not run.running:
-            words += tr(", before it is made · Line steps through it")
+            words += tr(", before it is made · Next line steps through it")
         elif self._gap > 1 and runs_on:
             words += tr(" · about 1 step in {gap:,} is played", gap=self._gap)
         self._view.set_caption(words)

@@ -73,7 +73,7 @@ def test_twenty_thousand_rows_are_only_asked_for_as_they_are_seen(ledger, qtbot)
 
 
 def test_the_heading_counts(ledger):
-    assert ledger.heading.text() == ("Ledger", "every event in order")
+    assert ledger.heading.text() == ("Events", "every event in order")
     ledger.set_rows(entries(1200))
     assert ledger.heading.text()[1] == "1,200 events"
     ledger.set_position(3)
