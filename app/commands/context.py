@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from gradscribe.app.lessons.controller import LessonController
     from gradscribe.app.link.client import Link
     from gradscribe.app.manual.window import Manual
+    from gradscribe.app.panels.controller import Panels
     from gradscribe.app.presenting.presentation import Presentation
     from gradscribe.app.ranks.controller import RanksController
     from gradscribe.app.training.page.workspaces import Workspaces
@@ -107,6 +108,7 @@ class CommandContext:
     loop_curves: LoopCurves
     history: HistoryTab
     workspaces: Workspaces
+    panels: Panels
     training: TrainSession
     session_store: SessionStore
     file_writer: FileWriter

@@ -35,6 +35,8 @@ from gradscribe.app.files.settings import Settings
 from gradscribe.app.lessons.dock import LessonDock
 from gradscribe.app.link.client import Link
 from gradscribe.app.manual.window import Manual
+from gradscribe.app.panels.controller import Panels
+from gradscribe.app.panels.program_page import make_area
 from gradscribe.app.presenting.presentation import Presentation, Remote
 from gradscribe.app.ranks.controller import RanksController
 from gradscribe.app.training.page.workspaces import Workspaces
@@ -165,6 +167,7 @@ class Window(QMainWindow):
         self.hint = EmptyState(self.graph)
         self.over = GraphOverlay(self.graph)
         self.notices = NotificationBar()
+        self.panels = Panels(self.settings, lambda: self.workspaces.current, self)
         self.export_queue = ExportQueue(self.over.film, self)
         self.ranks = RanksController(self.session, self.notices, self.status.say, self)
 
@@ -254,6 +257,7 @@ class Window(QMainWindow):
             loop_curves=self.loop_curves,
             history=self.history,
             workspaces=self.workspaces,
+            panels=self.panels,
             training=self.workspaces.session,
             session_store=self.workspaces.saving,
             file_writer=self.workspaces.writing,
@@ -281,9 +285,12 @@ class Window(QMainWindow):
         for pane in (self.legend, self.console, self.values, self.ledger, self.lines):
             pane.heading.hide()  # the tab says it
         found = scroll_area(self.findings)
-        self.below = tab_widget(
-            ("Legend", scroll_area(self.legend)), ("Output", self.console), ("Findings", found)
-        )
+        legend = scroll_area(self.legend)
+        self.below = tab_widget(("Legend", legend), ("Output", self.console), ("Findings", found))
+        names: dict[str, QWidget] = {"legend": legend, "output": self.console, "findings": found}
+        names |= {"values": self.values, "lines": self.lines, "ledger": self.ledger}
+        for name, pane in names.items():
+            pane.setObjectName(name)
         self.output_tab = OutputTab(self.below, self.console)
         self.loop_curves = LoopCurves(self.session, self.clock, self.look, self.below)
         offer_row.addWidget(self.loop_curves.offer, 0, Qt.AlignmentFlag.AlignTop)
@@ -305,7 +312,9 @@ class Window(QMainWindow):
         self.transport.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         for part in (self.top, separator(), self.notices):
             rows.addWidget(part)
-        rows.addWidget(self.columns, 1)
+        area = make_area(self.columns, self.below, self.tables)
+        self.panels.add_area("program", area)
+        rows.addWidget(area, 1)
         rows.addWidget(separator())
         rows.addWidget(self.transport)
         make, strip = self.make_train_link, self.notices
@@ -361,6 +370,8 @@ class Window(QMainWindow):
         self.workspaces.session.store.runs_changed.connect(self.menus.refresh)
         self.export_queue.busy_changed.connect(self.menus.refresh)
         self.presentation.changed.connect(self.menus.refresh)
+        self.panels.said.connect(self.status.say)
+        self.panels.changed.connect(self.menus.refresh)
         self.export_queue.ended.connect(self.status.say)
         self.top.layer_pressed.connect(self._set_layer)
         self.editor.refused.connect(self.status.say)
@@ -403,6 +414,7 @@ class Window(QMainWindow):
     def _recall_training(self) -> None:
         sizes = bytes(self.settings.shape("training").data())
         self.workspaces.widgets.arrangement.recall(sizes.decode("ascii", "replace"))
+        self.panels.add_area("training", self.workspaces.widgets.area)
         self.presentation.add_graph(self.workspaces.widgets.graph.graph)
         self.menus.refresh()
 
@@ -422,6 +434,8 @@ class Window(QMainWindow):
         self._show_view()
         for key in ("left", "memory", "complete", "follow"):
             self._show_settings(key)
+        # Last: what it has to say would be taken for a remark of before.
+        self.panels.recall()
 
     # Updates
 
@@ -475,6 +489,7 @@ class Window(QMainWindow):
             quiet = self.settings.flag("presenting")
             left, below, right = (self.settings.flag(name) for name in ("left", "below", "right"))
             self.columns.set_quiet(quiet)
+            self.panels.set_quiet(quiet)
             self.columns.show_parts(left, below and not quiet, right and not quiet)
             self.menuBar().setVisible(not quiet)
             for part in (self.top, self.status, self.loop_curves, self.over):
@@ -625,6 +640,7 @@ class Window(QMainWindow):
         self._closed = True
         self.settings.put_shape("window", self.saveGeometry())
         self.columns.remember(self.settings)
+        self.panels.remember()
         if self.workspaces.is_whole:
             sizes = self.workspaces.widgets.arrangement.sizes()
             self.settings.put_shape("training", QByteArray(sizes.encode()))
