@@ -11,7 +11,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 export VENV TORCH SYSTEM BROWSER FILE
 
-.PHONY: help run test e2e check format docs pictures torture conformance bench setup clean
+.PHONY: help run test e2e check format docs catalogues pictures torture conformance bench setup clean
 
 help:
 	@echo 'make run          set up what is missing and open the window (FILE=script.py opens it)'
@@ -20,6 +20,7 @@ help:
 	@echo 'make check        format, lint, types and import contracts'
 	@echo 'make format       let ruff format the source and fix what it can'
 	@echo 'make docs         write the pages that are made from the source'
+	@echo 'make catalogues   collect the messages of the source for translation'
 	@echo 'make pictures     draw the pictures of the manual with the program itself'
 	@echo 'make torture      the slow tests: many random programs against plain PyTorch'
 	@echo 'make conformance  every operator of PyTorch'\''s own suite against plain PyTorch, and healthy programs'
@@ -64,6 +65,9 @@ docs: setup
 	@"$(BIN)/python" tools/manual_pages.py
 	@"$(BIN)/python" tools/checklist_page.py
 	@"$(BIN)/python" tools/example_pictures.py
+
+catalogues: setup
+	@"$(BIN)/python" tools/catalogues.py
 
 torture: setup
 	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m pytest -q -n 2 -m slow --hypothesis-profile=torture --timeout=1800 -o faulthandler_timeout=0 $(ARGS)

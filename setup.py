@@ -9,6 +9,10 @@ FOLDERS = ("engine", "playback", "widgets", "app", "assets")
 found = find_packages(include=[pattern for name in FOLDERS for pattern in (name, f"{name}.*")])
 
 setup(
-    packages=["gradscribe", *(f"gradscribe.{name}" for name in found)],
-    package_dir={"gradscribe": "api", **{f"gradscribe.{name}": name for name in FOLDERS}},
+    packages=["gradscribe", *(f"gradscribe.{name}" for name in found), "gradscribe.manual"],
+    package_dir={
+        "gradscribe": "api",
+        **{f"gradscribe.{name}": name for name in FOLDERS},
+        "gradscribe.manual": "docs/manual",
+    },
 )

@@ -14,6 +14,8 @@ import pytest
 # Before Qt or torch is imported anywhere. Child processes (the engine) take them over.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Windows of processes that tests start are in English, whatever the system speaks.
+os.environ.setdefault("GRADSCRIBE_LANGUAGE", "en")
 
 try:
     from hypothesis import settings

@@ -13,7 +13,7 @@ from gradscribe.engine.protocol.tape import EventKind, Status
 from gradscribe.engine.run import run
 
 ROOT = Path(__file__).resolve().parent.parent
-MANUAL = ROOT / "assets" / "manual"
+MANUAL = ROOT / "docs" / "manual"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 

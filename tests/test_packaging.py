@@ -34,7 +34,7 @@ def wheel(tmp_path_factory):
     # A copy, so that the build leaves nothing in the checkout.
     source.mkdir()
     files = [*ROOT.glob("*.toml"), *ROOT.glob("*.py"), *ROOT.glob("*.md"), ROOT / "LICENSE"]
-    for path in (*files, *(ROOT / name for name in FOLDERS)):
+    for path in (*files, *(ROOT / name for name in FOLDERS), ROOT / "docs"):
         (source / path.name).symlink_to(path)
     command = "-m pip wheel . --no-deps --no-build-isolation --no-index -q -w".split()
     done = run(sys.executable, *command, folder, cwd=source)
@@ -75,6 +75,11 @@ def test_the_wheel_holds_one_package_and_nothing_else(wheel):
         f"gradscribe/{path.relative_to(ROOT).as_posix()}"
         for folder in FOLDERS[1:]
         for path in (ROOT / folder).rglob("*")
+        if path.is_file() and path.parent.name != "__pycache__"
+    }
+    sources |= {
+        f"gradscribe/{path.relative_to(ROOT / 'docs').as_posix()}"
+        for path in (ROOT / "docs" / "manual").rglob("*")
         if path.is_file() and path.parent.name != "__pycache__"
     }
     assert sources <= set(names)

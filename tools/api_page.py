@@ -1,4 +1,4 @@
-"""Write assets/manual/python-api.md from the docstrings of the Python API, for `make docs`."""
+"""Write docs/manual/python-api.md from the docstrings of the Python API, for `make docs`."""
 
 import ast
 import inspect
@@ -8,7 +8,7 @@ from pathlib import Path
 import gradscribe
 from gradscribe import testing
 
-PAGE = Path(__file__).resolve().parents[1] / "assets" / "manual" / "python-api.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "manual" / "python-api.md"
 START = """# The Python API
 
 `import gradscribe as gs` loads neither torch nor Qt; each name is imported when it is first used.

@@ -1,11 +1,11 @@
-"""Write the table in assets/manual/findings.md from the findings themselves, for `make docs`."""
+"""Write the table in docs/manual/findings.md from the findings themselves, for `make docs`."""
 
 from pathlib import Path
 
 from gradscribe.engine.doctor.examine import finding_kinds
 from gradscribe.engine.doctor.ranks.examine import rank_finding_kinds
 
-PAGE = Path(__file__).resolve().parents[1] / "assets" / "manual" / "findings.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "manual" / "findings.md"
 
 
 def with_table(page: str) -> str:

@@ -17,7 +17,7 @@ from gradscribe.engine import hints
 from gradscribe.engine.protocol import setup, tape_file, watch_file
 from gradscribe.engine.protocol.tape import Place
 
-MANUAL = Path(__file__).resolve().parents[1] / "assets" / "manual"
+MANUAL = Path(__file__).resolve().parents[1] / "docs" / "manual"
 
 
 def commands_page() -> str:

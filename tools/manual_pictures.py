@@ -19,7 +19,7 @@ from gradscribe.app.files.settings import Settings
 from gradscribe.app.link.client import Link
 from gradscribe.app.window.window import Window
 
-PICTURES = Path(__file__).resolve().parents[1] / "assets" / "manual" / "pictures"
+PICTURES = Path(__file__).resolve().parents[1] / "docs" / "manual" / "pictures"
 SIZE = (1280, 800)
 PATIENCE_S = 120.0
 

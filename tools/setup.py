@@ -83,6 +83,7 @@ def link(root: Path) -> None:
     folder = root / ".links" / "gradscribe"
     wanted = {path.name: path for path in (root / "api").glob("*.py")}
     wanted |= {name: root / name for name in FOLDERS}
+    wanted["manual"] = root / "docs" / "manual"
     folder.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(OSError):
         for old in folder.iterdir():

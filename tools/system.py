@@ -4,37 +4,18 @@ On Debian derivatives they are installed if this is root or sudo works without a
 one line names what is missing and the command that installs it.
 """
 
-import ctypes
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
-OFFSCREEN = {
-    "libgthread-2.0.so.0": "libglib2.0-0",
-    "libEGL.so.1": "libegl1",
-    "libGL.so.1": "libgl1",
-    "libxkbcommon.so.0": "libxkbcommon0",
-    "libfontconfig.so.1": "libfontconfig1",
-    "libdbus-1.so.3": "libdbus-1-3",
-}
-"""Libraries that QtCore and QtGui link to, with Debian's package for each."""
+sys.path.append(str(Path(__file__).resolve().parent.parent / "app" / "runtime"))
 
-X11 = OFFSCREEN | {
-    "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
-    "libxcb-cursor.so.0": "libxcb-cursor0",
-    "libxcb-icccm.so.4": "libxcb-icccm4",
-    "libxcb-keysyms.so.1": "libxcb-keysyms1",
-    "libxcb-shape.so.0": "libxcb-shape0",
-}
-"""Libraries for windows under X."""
+from qt_libraries import OFFSCREEN, WAYLAND, X11, loads
 
-WAYLAND = OFFSCREEN | {
-    "libwayland-cursor.so.0": "libwayland-cursor0",
-    "libwayland-egl.so.1": "libwayland-egl1",
-}
-"""Libraries for windows under Wayland alone."""
+sys.path.pop()
 
 FONTS = {"Inter": "fonts-inter", "JetBrains Mono": "fonts-jetbrains-mono"}
 """Preferred fonts of the interface; without them it uses the system's."""
@@ -129,15 +110,6 @@ def provide_venv() -> None:
 def missing(libraries: dict[str, str]) -> list[str]:
     """Return the packages of those libraries that the loader cannot find."""
     return [package for library, package in libraries.items() if not loads(library)]
-
-
-def loads(library: str) -> bool:
-    """Return whether the dynamic loader finds ``library``."""
-    try:
-        ctypes.CDLL(library)
-    except OSError:
-        return False
-    return True
 
 
 def missing_fonts() -> list[str]:

@@ -21,6 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Open a lesson in the window, or draw the window with it; return the exit code."""
+    from gradscribe.app.runtime.language import use_language
+
+    use_language()
     if options.screenshot is None and not has_screen():
         raise Refused("no display here; --screenshot OUT.png does without one")
     lesson = catalogue.find(options.lesson)

@@ -13,6 +13,7 @@ from importlib import import_module
 from gradscribe.app.cli import terminal
 from gradscribe.app.cli.exit_codes import FAILED, INTERRUPTED, REFUSED
 from gradscribe.app.files.documents import Refused
+from gradscribe.app.runtime import qt_libraries
 
 sigint.restore()
 
@@ -44,6 +45,12 @@ def main(argv: list[str] | None = None) -> int:
         code: int = options.run(options)
     except Refused as refusal:
         sys.stderr.write(f"gradscribe: {' '.join(str(refusal).split())}\n")
+        return REFUSED
+    except ImportError as error:
+        reason = qt_libraries.import_failure(error)
+        if not reason:
+            raise
+        sys.stderr.write(f"gradscribe: {reason}\n")
         return REFUSED
     except BrokenPipeError:
         # The reader of standard output has closed the pipe.

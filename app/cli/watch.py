@@ -39,6 +39,9 @@ def run(options: argparse.Namespace) -> int:
 
 def open_window(path: Path, argv: list[str]) -> int:
     """Show the window until it is closed; return the exit code. Raises `Refused`."""
+    from gradscribe.app.runtime.language import use_language
+
+    use_language()
     from gradscribe.app.files.settings import Settings
     from gradscribe.app.watch.window import WatchWindow
     from gradscribe.app.window.shutdown import ShutdownSignals
@@ -57,6 +60,9 @@ def open_window(path: Path, argv: list[str]) -> int:
 
 def draw(path: Path, out: Path, theme: str = "", size: tuple[int, int] = (1200, 760)) -> int:
     """Draw the window on all that is in the file so far. Raises `Refused`."""
+    from gradscribe.app.runtime.language import use_language
+
+    use_language()
     reader = WatchReader(path)
     if "QT_QPA_PLATFORM" not in os.environ:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"

@@ -15,6 +15,7 @@ from gradscribe.app.cli.terminal import say
 from gradscribe.app.files import atomic, documents, notebooks, open_requests, tape_files
 from gradscribe.app.files.documents import Refused, exists
 from gradscribe.app.files.open_requests import OpenRequest
+from gradscribe.app.runtime import qt_libraries
 from gradscribe.app.runtime.version import version
 from gradscribe.engine.protocol import watch_file
 
@@ -94,6 +95,9 @@ def _watch(options: argparse.Namespace) -> int:
 
 def _screenshot(options: argparse.Namespace) -> int:
     """Draw the window on a script into a file."""
+    from gradscribe.app.runtime.language import use_language
+
+    use_language()
     _try_reading(options.file)
     documents.check_writable(Path(options.screenshot))
     from gradscribe.app.cli.screenshot import screenshot as draw
@@ -139,7 +143,8 @@ def _draw_window(file: str) -> int:
 
         code = draw(str(out), file, None)
     except ImportError as error:
-        sys.stderr.write(f"gradscribe: the window cannot be drawn: {error}\n")
+        reason = qt_libraries.import_failure(error) or str(error)
+        sys.stderr.write(f"gradscribe: the window cannot be drawn: {reason}\n")
         return DIED
     if exists(out):
         say(f"\nThe window is drawn in {out}\n")
@@ -151,7 +156,9 @@ def _window(options: argparse.Namespace) -> int:
     """Open the window and stay until it is closed."""
     _try_reading(options.file)
     if not has_screen():
-        raise Refused("no display here; gradscribe --headless does without one")
+        raise Refused(
+            "no display here: over ssh connect with ssh -X; gradscribe --headless does without one"
+        )
     request = OpenRequest(
         os.path.realpath(options.file or ""),
         options.goto or 0,
@@ -164,6 +171,9 @@ def _window(options: argparse.Namespace) -> int:
         if reply.refusal:
             raise Refused(reply.refusal)
         return RAN
+    from gradscribe.app.runtime.language import use_language
+
+    use_language()
     from gradscribe.app.window.startup import Opening, open_window
 
     is_plain = options.goto is None and options.at is None and not options.temporary

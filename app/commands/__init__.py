@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gradscribe.app.commands.context import CommandContext
+from gradscribe.playback.translation import tr
 
 MENUS = ("File", "Edit", "Run", "View", "Play", "Train", "Learn", "Help")
 
@@ -102,7 +103,7 @@ def _add(command: Command) -> None:
 
 
 def _tip(docstring: str | None) -> str:
-    return (docstring or "").strip().removesuffix(".")
+    return tr((docstring or "").strip().removesuffix("."))
 
 
 def submenu(name: str, title: str, menu: str, page: Page = "") -> Callable[[_Choices], _Choices]:

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from gradscribe.app.ui.loops.history_tab import HistoryTab
     from gradscribe.app.ui.loops.loop_curves import LoopCurves
     from gradscribe.app.ui.notifications import NotificationBar
+    from gradscribe.app.ui.settings.window import SettingsWindow
     from gradscribe.app.ui.theming import Theming
     from gradscribe.app.ui.tool_windows.cost_window import ProgramCosts
     from gradscribe.app.ui.tool_windows.parameter_window import ProgramParameters
@@ -127,6 +128,20 @@ class CommandContext:
     """Opens a further window, with an empty program."""
 
     sweep_window: SweepWindow | None = None
+    settings_window: SettingsWindow | None = None
+
+    def show_settings(self, key: str = "") -> None:
+        """Open the settings, at one of them; an empty key opens the search."""
+        from gradscribe.app.ui.settings.window import FileDialogs, SettingsWindow
+        from gradscribe.widgets.base.open_windows import bring_to_front
+
+        if self.settings_window is None:
+            files = FileDialogs(self.dialogs.ask_open, self.dialogs.ask_save)
+            self.settings_window = SettingsWindow(self.settings, files, self.ground)
+            self.look.add(self.settings_window)
+        self.settings_window.show()
+        bring_to_front(self.settings_window)
+        self.settings_window.show_row(key)
 
     def show_sweep(self) -> None:
         """Open the window of a sweep of the training page's set-up."""

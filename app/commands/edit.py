@@ -6,6 +6,7 @@ from PySide6.QtGui import QGuiApplication
 
 from gradscribe.app.commands import command
 from gradscribe.app.commands.context import CommandContext
+from gradscribe.playback.translation import tr
 
 
 @command("edit.undo", "Undo", menu="Edit/1", keys=("Ctrl+Z",))
@@ -179,3 +180,9 @@ def fold_all(context: CommandContext) -> None:
 def unfold_all(context: CommandContext) -> None:
     """Show every line of the program."""
     context.editor.folds.unfold_all()
+
+
+@command("edit.settings", tr("Settings…"), menu="Edit/7", keys=("Ctrl+,",))
+def settings(context: CommandContext) -> None:
+    """Change how Gradscribe looks and works, with a search."""
+    context.show_settings()

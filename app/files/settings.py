@@ -1,22 +1,19 @@
-"""Persistent settings: a table of declared settings over one INI file."""
+"""Persistent settings: the declared settings, stored in one INI file."""
 
 import contextlib
 import hashlib
 import itertools
 import os
-import re
 import threading
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
 from PySide6.QtCore import QByteArray, QCoreApplication, QObject, QStandardPaths, Signal
 
 from gradscribe.app.files import atomic, settings_file
 from gradscribe.app.files.shipped import is_shipped
-from gradscribe.playback.graph.coloring import MODES
+from gradscribe.app.preferences.rows import BY_KEY, CHOICES, SETTINGS, is_progress
 from gradscribe.widgets.base.single_shot import single_shot
 
 MAX_TRUSTED = 500
@@ -30,67 +27,6 @@ begins with those that were set last: a choice in one window changes nothing in 
 _READ = "read-"
 MAX_RECENT = 10
 """Most recent files that are stored."""
-
-
-class Setting(Struct, frozen=True):
-    """Declaration of a setting: key, title, default and validator."""
-
-    key: str
-    title: str
-    default: bool | float | str
-    accepts: Callable[[object], bool] = lambda _: True
-    is_stored: bool = True
-    """False for a state of a window, which neither another window nor the next start takes over."""
-
-
-def _is_progress(value: object) -> bool:
-    try:
-        msgspec.json.decode(str(value), type=dict[str, dict[str, object]])
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return False
-    return True
-
-
-def _is_film_size(value: object) -> bool:
-    return re.fullmatch(r"fit|[1-9]\d{2,3}x[1-9]\d{2,3}", str(value), re.ASCII) is not None
-
-
-def _one_of(*choices: str) -> Callable[[object], bool]:
-    return lambda value: value in choices
-
-
-def _between(low: float, high: float) -> Callable[[object], bool]:
-    return lambda value: isinstance(value, float) and low <= value <= high
-
-
-SETTINGS = (
-    Setting("theme", "Theme", "system", _one_of("system", "light", "dark")),
-    Setting("text", "Text size", 1.0, _between(0.7, 2.5)),
-    Setting("memory", "Memory for values (MB)", 256.0, _between(16.0, 65_536.0)),
-    Setting("timeout", "Time limit (s)", 10.0, _between(1.0, 86_400.0)),
-    Setting("speed", "Speed", 1.0, _between(0.25, 8.0)),
-    Setting("values", "Values", True),
-    Setting("gradients", "Gradients", True),
-    Setting("shapes", "Shapes", True),
-    Setting("order", "Order and visits", False),
-    Setting("coloring", "Colour by", "", _one_of(*MODES)),
-    Setting("follow", "Follow what plays", True),
-    Setting("sideways", "Graph from left to right", False),
-    Setting("left", "Program pane", True),
-    Setting("right", "Inspector pane", True),
-    Setting("below", "Output and legend", True),
-    Setting("access", "Let my programs use files", False),
-    Setting("presenting", "Presenting", False, is_stored=False),
-    Setting("pointer_ring", "Pointer ring", True),
-    Setting("film_size", "Size of films", "fit", _is_film_size),
-    Setting("film_code", "Program in films", False),
-    Setting("complete", "Complete while typing", True),
-    Setting("editor", "Your editor", ""),
-    Setting("pythons", "Pythons of programs", "{}"),
-    Setting("lessons", "Progress in the lessons", "{}", _is_progress),
-    Setting("by_hand", "Score of gradients by hand", "{}", _is_progress),
-)
-DEFAULTS = {row.key: row for row in SETTINGS}
 KEYS = (*(row.key for row in SETTINGS if row.is_stored), "recent", "trusted")
 
 
@@ -162,7 +98,7 @@ class Settings(QObject):
             return None
         self._held = settings_file.read(sound, KEYS)
         lessons = self._held.get(LESSONS)
-        if lessons is not None and not _is_progress(lessons):
+        if lessons is not None and not is_progress(lessons):
             self.trouble = settings_file.back_up(path, "Your progress in the lessons")
             del self._held[LESSONS]
             settings_file.write(sound, {LESSONS: None})
@@ -188,12 +124,30 @@ class Settings(QObject):
         Raises:
             ValueError: the setting does not accept the value.
         """
-        row = DEFAULTS[key]
-        if type(value) is not type(row.default) or not row.accepts(value):
+        row = BY_KEY[key]
+        if not row.accepts(value):
             raise ValueError(f"{key} cannot be {value!r}")
         if value != self._row(key):
             self._put(key, value)
             self.changed.emit(key)
+
+    def value(self, key: str) -> bool | float | str:
+        """Return a setting of any kind."""
+        value = self._row(key)
+        assert isinstance(value, bool | float | str)
+        return value
+
+    def is_default(self, key: str) -> bool:
+        """Return whether a setting is as it was at first."""
+        return self._row(key) == BY_KEY[key].default
+
+    def reset(self, key: str) -> None:
+        """Give a setting its default."""
+        self.put(key, BY_KEY[key].default)
+
+    def choices(self) -> dict[str, bool | float | str]:
+        """Return the value of every setting that is a choice of the user."""
+        return {row.key: self.value(row.key) for row in CHOICES}
 
     def shape(self, key: str) -> QByteArray:
         """Return a stored window geometry or splitter state; empty if there is none."""
@@ -252,19 +206,17 @@ class Settings(QObject):
         return settings_file.as_list(self._held.get(TRUSTED))
 
     def _row(self, key: str) -> object:
-        row = DEFAULTS[key]
+        row = BY_KEY[key]
         value = self._held.get(key)
         if isinstance(row.default, bool) and isinstance(value, str):
             value = {"true": True, "false": False}.get(value)
         if isinstance(row.default, float) and isinstance(value, str | int):
             value = _float(value)
-        if type(value) is not type(row.default) or not row.accepts(value):
-            return row.default
-        return value
+        return value if row.accepts(value) else row.default
 
     def _put(self, key: str, value: object) -> None:
         self._held[key] = value
-        row = DEFAULTS.get(key)
+        row = BY_KEY.get(key)
         if self._file is not None and (row is None or row.is_stored):
             self._unwritten[key] = value
             if not self._soon.isActive():
@@ -336,7 +288,7 @@ def _merged_progress(base: object, mine: object, stored: object) -> str:
 
 def _lessons(text: object) -> dict[str, bytes]:
     """Return the entries undecoded: a damaged one does not affect the others."""
-    if text is None or not _is_progress(text):
+    if text is None or not is_progress(text):
         return {}
     return {
         name: msgspec.Raw(raw)

@@ -1,4 +1,4 @@
-"""Pages of the manual in `assets/manual`: Markdown files, listed in contents.toml."""
+"""Pages of the manual in `docs/manual`: Markdown files, listed in contents.toml."""
 
 import re
 import tomllib
@@ -65,7 +65,7 @@ class PageMatch:
 
 def folder() -> Traversable:
     """Return the folder with the pages and their pictures."""
-    return resources.files("gradscribe.assets") / "manual"
+    return resources.files("gradscribe.manual")
 
 
 @cache

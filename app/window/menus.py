@@ -12,8 +12,10 @@ from gradscribe.app.commands import MENUS, Command, MenuChoice
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.commands.context_menus import COMMANDS, Subject
 from gradscribe.app.files.documents import Refused
+from gradscribe.app.preferences.rows import CHOICES
 from gradscribe.app.ui import popup
 from gradscribe.app.ui.palette import CommandPalette, PaletteLine
+from gradscribe.playback.translation import tr
 
 
 class Menus(QObject):
@@ -170,7 +172,15 @@ class Menus(QObject):
                 keys = ", ".join(_shown(key) for key in (*one.bare, *one.keys)[:2])
                 menu = one.place[0]
                 yield PaletteLine(f"{menu}: {one.title}", one.tip, keys, partial(self.perform, one))
+        yield from _setting_lines(self._context)
         yield from _manual_lines(self._context)
+
+
+def _setting_lines(context: CommandContext) -> Iterable[PaletteLine]:
+    """Yield a palette line for every setting."""
+    for row in CHOICES:
+        show = partial(context.show_settings, row.key)
+        yield PaletteLine(tr("Settings: {title}", title=row.title), row.sentence, "", show)
 
 
 def _manual_lines(context: CommandContext) -> Iterable[PaletteLine]:

@@ -14,6 +14,7 @@ from gradscribe.app.files.documents import Drafts, Refused
 from gradscribe.app.files.open_requests import OpenRequest
 from gradscribe.app.files.settings import Settings, app_folder
 from gradscribe.app.link.interpreters import Interpreter
+from gradscribe.app.runtime import language, qt_libraries
 from gradscribe.app.runtime.faults import FaultHandler
 from gradscribe.app.runtime.gc_scheduler import GcScheduler
 from gradscribe.app.runtime.malloc import limit_arenas
@@ -41,10 +42,12 @@ def make_app(argv: list[str]) -> QApplication:
     app = QApplication.instance()
     if not isinstance(app, QApplication):
         limit_arenas()
-        app = QApplication(argv[:1] or ["gradscribe"])
+        with qt_libraries.explained_abort():
+            app = QApplication(argv[:1] or ["gradscribe"])
     app.setApplicationName("gradscribe")
     app.setApplicationDisplayName("Gradscribe")
     app.setStyle("Fusion")
+    language.translate_qt(app)
     return app
 
 
@@ -149,6 +152,8 @@ def _run_window(
     show_crash(window.session, window.panels.area or window.columns, window.ground, faults)
     if window.settings.trouble:
         window.notices.post(Notice("settings", window.settings.trouble))
+    if language.trouble():
+        window.notices.post(Notice("language", language.trouble()))
     start_services(window, link)
     is_first = window.settings.shape("window").isEmpty()
     if is_first:

@@ -1,7 +1,6 @@
 """The main window: it creates the widgets, lays them out and connects them to the session."""
 
 from functools import partial
-from typing import get_args
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
@@ -63,8 +62,8 @@ from gradscribe.app.window.menus import Menus
 from gradscribe.app.window.output_tab import OutputTab
 from gradscribe.app.window.plugin_notice import PluginNotice
 from gradscribe.app.window.pointed_menus import PointedMenus
+from gradscribe.app.window.settings_follow import SettingsFollower
 from gradscribe.engine.protocol.training import Exported
-from gradscribe.playback.graph.coloring import MODES
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Heading, sheet
 from gradscribe.widgets.base.menus import open_by_key
@@ -419,7 +418,7 @@ class Window(QMainWindow):
         self.menus.refresh()
 
     def _recall(self) -> None:
-        settings, session = self.settings, self.session
+        settings = self.settings
         self.resize(*USUAL_SIZE)
         if not settings.shape("window").isEmpty():
             self.restoreGeometry(settings.shape("window"))
@@ -427,10 +426,7 @@ class Window(QMainWindow):
             self.setWindowState(self.windowState() & ~Qt.WindowState.WindowFullScreen)
         self.columns.share_right(self.tables, self.values)
         self.columns.recall(settings)
-        self.clock.set_speed(settings.number("speed"))
-        session.show_layers({name: settings.flag(name) for name in get_args(Layer)})
-        session.set_flow("right" if settings.flag("sideways") else "down")
-        session.set_coloring(next((m for m in MODES if m == settings.text("coloring")), ""))
+        SettingsFollower(settings, self.session, self.clock, self).follow_all()
         self._show_view()
         for key in ("left", "memory", "complete", "follow"):
             self._show_settings(key)

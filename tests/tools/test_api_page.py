@@ -1,4 +1,4 @@
-"""assets/manual/python-api.md has every public name, and is what the docstrings say."""
+"""docs/manual/python-api.md has every public name, and is what the docstrings say."""
 
 import importlib.util
 from pathlib import Path
@@ -19,7 +19,7 @@ def page():
 
 
 def test_the_page_is_up_to_date(page):
-    assert (ROOT / "assets" / "manual" / "python-api.md").read_text(encoding="utf-8") == page
+    assert (ROOT / "docs" / "manual" / "python-api.md").read_text(encoding="utf-8") == page
 
 
 @pytest.mark.parametrize("name", gradscribe.__all__)

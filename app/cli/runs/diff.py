@@ -75,6 +75,9 @@ def _environment(left: RunFile, right: RunFile) -> str:
 
 def _open(name: str, runs: tuple[RunFile, RunFile]) -> int:
     """Open the window on the left run, with both side by side."""
+    from gradscribe.app.runtime.language import use_language
+
+    use_language()
     from gradscribe.app.window.startup import Opening, open_window
 
     return open_window(Opening(name), [sys.argv[0]], begin=partial(show, runs=runs))

@@ -1,6 +1,7 @@
 """Ranks under torch.distributed.run: what they compute is that of plain torchrun, to the bit."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -168,7 +169,8 @@ def test_a_collective_that_others_never_reach_ends_at_the_time_limit(tmp_path):
     assert waiting.collectives[-1].is_done is False
     assert waiting.collectives[-1].place.line == 7
     assert waiting.error.place.line == 7
-    assert "all_reduce" in waiting.error.message
+    # Whichever rank's limit is over first: the other one may see it go before its own is.
+    assert re.search("all_reduce|closed by peer", waiting.error.message)
     assert join([run.tape for run in runs])[-1].missing == (1,)
 
 

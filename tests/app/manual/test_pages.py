@@ -8,7 +8,7 @@ import pytest
 from gradscribe.app.manual import pages
 
 ROOT = Path(__file__).resolve().parents[3]
-FOLDER = ROOT / "assets" / "manual"
+FOLDER = ROOT / "docs" / "manual"
 NAMES = [page.name for page in pages.load()]
 LINK = re.compile(r"!?\[[^]]*\]\(([^)\s]*)\)")
 
@@ -53,7 +53,7 @@ def test_every_picture_is_shown_and_has_one_for_dark_windows():
 
 def test_the_readme_leads_to_every_page_and_fits_two_screens():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert [name for name in NAMES if f"(assets/manual/{name}.md)" not in readme] == []
+    assert [name for name in NAMES if f"(docs/manual/{name}.md)" not in readme] == []
     assert len(readme.splitlines()) < 200
 
 

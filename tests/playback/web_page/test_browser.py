@@ -312,12 +312,16 @@ def test_the_player_of_a_notebook_plays_in_its_frame(browser, small, tmp_path):
     def seen():
         return browser.call("Page.captureScreenshot", clip=clip)["data"]
 
-    before = seen()
-    place = {"x": left + wide / 2, "y": top + high / 2, "button": "left", "clickCount": 1}
-    for kind in ("mousePressed", "mouseReleased"):
-        browser.call("Input.dispatchMouseEvent", type=kind, **place)
     pause = "new Promise(done => requestAnimationFrame(() => setTimeout(done, 100)))"
-    for _ in range(100):
+    before = ""
+    while before != (before := seen()):
+        browser.evaluate(pause)
+    place = {"x": left + wide / 2, "y": top + high / 2, "button": "left", "clickCount": 1}
+    for attempt in range(100):
+        if attempt % 20 == 0:
+            # The browser hands a press to the page around the frame until the frame is composed.
+            for kind in ("mousePressed", "mouseReleased"):
+                browser.call("Input.dispatchMouseEvent", type=kind, **place)
         browser.evaluate(pause)
         if seen() != before:
             break

@@ -1,0 +1,1 @@
+"""Preferences: the declared settings, and their exchange as a file."""

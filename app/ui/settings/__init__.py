@@ -1,0 +1,1 @@
+"""The window of the settings: a row for each declared setting."""

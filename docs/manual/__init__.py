@@ -1,0 +1,1 @@
+"""Pages of the manual and their pictures, read with importlib.resources."""
