@@ -9,6 +9,7 @@ from gradscribe.app.document.state import Layer
 from gradscribe.app.panels.layout_store import StoredLayout
 from gradscribe.playback.graph import coloring
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 
 if TYPE_CHECKING:
     from gradscribe.widgets.graph.view import GraphView
@@ -288,7 +289,7 @@ def arrange(context: CommandContext) -> None:
     """Give every panel a handle to drag it by: to another side, into tabs, out of the window."""
     context.panels.set_arranging(not context.panels.is_arranging)
     if context.panels.is_arranging:
-        context.say("Drag panels by their titles; Ctrl+Alt+A ends it")
+        context.say(tr("Drag panels by their titles; Ctrl+Alt+A ends it"))
 
 
 @submenu("panels.layout", "Layout", "View/45")
@@ -304,7 +305,7 @@ def layouts(context: CommandContext) -> list[MenuChoice]:
 @command("panels.save", "Save the layout as…", "View/45")
 def save_layout(context: CommandContext) -> None:
     """Store the arrangement of all panels under a name."""
-    name = context.dialogs.ask_text("Name of the layout", "")
+    name = context.dialogs.ask_text(tr("Name of the layout"), "")
     if name:
         context.panels.save(name)
 
@@ -314,7 +315,7 @@ def rename_layouts(context: CommandContext) -> list[MenuChoice]:
     """Give a layout that was saved another name."""
 
     def rename(at: CommandContext, stored: StoredLayout) -> None:
-        name = at.dialogs.ask_text("Name of the layout", stored.name)
+        name = at.dialogs.ask_text(tr("Name of the layout"), stored.name)
         if name and name != stored.name:
             at.panels.store.rename(stored, name)
 
@@ -330,7 +331,7 @@ def delete_layouts(context: CommandContext) -> list[MenuChoice]:
 
     def delete(at: CommandContext, stored: StoredLayout) -> None:
         at.panels.store.delete(stored)
-        at.say(f"The layout {stored.name} is deleted")
+        at.say(tr("The layout {name} is deleted", name=stored.name))
 
     def choice(stored: StoredLayout) -> MenuChoice:
         return MenuChoice(stored.name, lambda at: delete(at, stored))

@@ -11,6 +11,7 @@ from gradscribe.app.panels.dock import PanelDock
 from gradscribe.app.panels.homes import PanelHome, TabHome
 from gradscribe.app.panels.layout_file import AreaLayout
 from gradscribe.app.ui.layout import GUTTER
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.panel_tabs import PanelTabs
 
 VERSION = 1
@@ -38,8 +39,11 @@ _AREAS = {
 class UsualArrangement(Protocol):
     """The arrangement that panels are in until the user moves them."""
 
-    def refit(self, places: Mapping[str, bool]) -> None:
-        """Fit to the panels that are in their places (True) or elsewhere (False)."""
+    def refit(self, places: Mapping[str, bool]) -> bool:
+        """Fit to the panels that are in their places (True) or elsewhere (False).
+
+        Returns whether there is anything left to show.
+        """
 
     def set_margin(self, pixels: int) -> None:
         """Leave so much space around the arrangement."""
@@ -120,7 +124,7 @@ class PanelArea(QMainWindow):
 
     def title(self, name: str) -> str:
         """Return the title of a panel."""
-        return self._homes[name].title().partition(" · ")[0]
+        return self._homes[name].name()
 
     def panel_at(self, widget: QWidget | None) -> str:
         """Return the name of the innermost panel that contains a widget; empty if none does."""
@@ -194,7 +198,8 @@ class PanelArea(QMainWindow):
         dock.is_closed = True
         self._follow(dock)
         self._settle()
-        self.noticed.emit(f"{self.title(name)} is hidden: View › Panels shows it again")
+        text = tr("{panel} is hidden: View › Panels shows it again", panel=self.title(name))
+        self.noticed.emit(text)
 
     def show_panel(self, name: str) -> None:
         """Show a panel where it was, in front."""
@@ -307,7 +312,7 @@ class PanelArea(QMainWindow):
             dock.is_closed = name in layout.closed
         if layout.out and not self.restoreState(QByteArray(layout.docks), VERSION):
             self.noticed.emit(
-                "The places of moved panels cannot be restored: they stand at the right"
+                tr("The places of moved panels cannot be restored: they stand at the right")
             )
         for dock in self._docks.values():
             self._follow(dock)
@@ -327,8 +332,11 @@ class PanelArea(QMainWindow):
                 screen = self.window().screen().availableGeometry()
                 dock.resize(dock.size().boundedTo(screen.size()))
                 dock.move(screen.center() - dock.rect().center())
-                title = self.title(name)
-                self.noticed.emit(f"{title} was on a screen that is not there: it is on this one")
+                text = tr(
+                    "{panel} was on a screen that is not there: it is on this one now",
+                    panel=self.title(name),
+                )
+                self.noticed.emit(text)
 
     # Docks
 
@@ -394,15 +402,18 @@ class PanelArea(QMainWindow):
         self._fit_title(dock)
         self._settle()
 
+    def refit(self) -> None:
+        """Fit the arrangement to what its owner shows in it now."""
+        self._settle()
+
     def _settle(self) -> None:
         """Fit the arrangement to the panels that are left in it."""
         places = {name: name not in self._docks for name in self._homes}
-        self._arrangement.refit(places)
         # Next to docks the gutter between them and the arrangement is Qt's.
         has_docks = any(not (dock.isFloating() or dock.is_closed) for dock in self._docks.values())
         self.setContentsMargins(*(GUTTER if has_docks else 0,) * 4)
         self._arrangement.set_margin(0 if has_docks else GUTTER)
-        self._usual.setVisible(any(places.values()))
+        self._usual.setVisible(self._arrangement.refit(places))
         self.changed.emit()
 
     def docked(self) -> Iterator[QDockWidget]:

@@ -10,10 +10,11 @@ from gradscribe.app.files.checksummed import DamagedFile, NewerVersion
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.panels import layout_file
-from gradscribe.app.panels.area import PanelArea, Side
+from gradscribe.app.panels.area import PanelArea
 from gradscribe.app.panels.handles import PanelHandle
 from gradscribe.app.panels.layout_file import AreaLayout, WindowLayout
 from gradscribe.app.panels.layout_store import LayoutStore, StoredLayout
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 
 FLAGS = ("left", "below", "right")
@@ -22,7 +23,6 @@ SHAPE = "panels"
 """Name of the layout that the next start begins with, in the settings."""
 STAYING = ("program", "graph", "lesson")
 """Panels that stay while presenting."""
-SIDES: tuple[Side, ...] = ("left", "right", "top", "bottom")
 
 Move = tuple[str, Callable[[], None]]
 """Title of a move of a panel, and what performs it."""
@@ -84,29 +84,23 @@ class Panels(QObject):
         area, name = self.area, name or self.current()
         if area is None or not name:
             return []
-        title = area.title(name)
         made: list[Move] = []
         if not area.is_floating(name):
-            made.append((f"{title} in a window of its own", partial(area.float_panel, name)))
-        made += [(f"{title} to the {side}", partial(area.dock_panel, name, side)) for side in SIDES]
+            text = tr("{panel} in a window of its own", panel=area.title(name))
+            made.append((text, partial(area.float_panel, name)))
+        made += _sides(area, name)
         if area.is_out(name):
-            made += self._sizes(area, name, title)
-            made.append((f"{title} back in its place", partial(area.put_back, name)))
-        made.append((f"Hide {title}", partial(area.hide_panel, name)))
-        others = (other for other in area.names() if other != name and area.is_out(other))
-        made += [
-            (f"{title} as a tab of {area.title(other)}", partial(area.tab_panel, name, other))
-            for other in others
-            if not area.is_hidden(other)
-        ]
+            made += _sizes(area, name)
+            text = tr("{panel} back in its place", panel=area.title(name))
+            made.append((text, partial(area.put_back, name)))
+        text = tr("Hide {panel}", panel=area.title(name))
+        made.append((text, partial(area.hide_panel, name)))
+        for other in area.names():
+            if other != name and area.is_out(other) and not area.is_hidden(other):
+                titles = {"panel": area.title(name), "other": area.title(other)}
+                text = tr("{panel} as a tab of {other}", **titles)
+                made.append((text, partial(area.tab_panel, name, other)))
         return made
-
-    def _sizes(self, area: PanelArea, name: str, title: str) -> list[Move]:
-        ways = {"wider": (1, 0), "narrower": (-1, 0), "higher": (0, 1), "lower": (0, -1)}
-        return [
-            (f"{title} {word}", partial(area.resize_panel, name, *way))
-            for word, way in ways.items()
-        ]
 
     def toggle(self, name: str) -> None:
         """Show a panel that is hidden, or hide it."""
@@ -171,12 +165,14 @@ class Panels(QObject):
     def save(self, name: str) -> None:
         """Store the arrangement under a name. Raises `Refused`."""
         self.store.save(self.layout_now(name.strip()))
-        self.said.emit(f"The layout is saved as {name.strip()}")
+        self.said.emit(tr("The layout is saved as {name}", name=name.strip()))
 
     def choose(self, stored: StoredLayout) -> None:
         """Arrange everything as in a stored layout. Raises `Refused`."""
         if stored.layout is None:
-            raise Refused(f"{stored.path} cannot be read: {stored.trouble}")
+            raise Refused(
+                tr("{path} cannot be read: {reason}", path=stored.path, reason=stored.trouble)
+            )
         self._restore(stored.layout)
 
     def reset(self) -> None:
@@ -186,7 +182,7 @@ class Panels(QObject):
             area.reset()
         for key in FLAGS:
             self._settings.put(key, True)
-        self.said.emit("The layout is that of a new window")
+        self.said.emit(tr("The layout is that of a new window"))
 
     def _restore(self, layout: WindowLayout) -> None:
         for key in FLAGS:
@@ -215,7 +211,7 @@ class Panels(QObject):
         try:
             layout = layout_file.decode(data)
         except (DamagedFile, NewerVersion) as error:
-            self.said.emit(f"The panels are in their usual places: {error}")
+            self.said.emit(tr("The panels are in their usual places: {reason}", reason=error))
             return
         # The gutters and the columns that are shown are settings of their own.
         for page, arranged in layout.areas.items():
@@ -223,3 +219,23 @@ class Panels(QObject):
                 self._areas[page].restore(arranged)
             else:
                 self._later[page] = arranged
+
+
+def _sides(area: PanelArea, name: str) -> list[Move]:
+    panel = area.title(name)
+    return [
+        (tr("{panel} to the left", panel=panel), partial(area.dock_panel, name, "left")),
+        (tr("{panel} to the right", panel=panel), partial(area.dock_panel, name, "right")),
+        (tr("{panel} to the top", panel=panel), partial(area.dock_panel, name, "top")),
+        (tr("{panel} to the bottom", panel=panel), partial(area.dock_panel, name, "bottom")),
+    ]
+
+
+def _sizes(area: PanelArea, name: str) -> list[Move]:
+    panel = area.title(name)
+    return [
+        (tr("{panel} wider", panel=panel), partial(area.resize_panel, name, 1, 0)),
+        (tr("{panel} narrower", panel=panel), partial(area.resize_panel, name, -1, 0)),
+        (tr("{panel} higher", panel=panel), partial(area.resize_panel, name, 0, 1)),
+        (tr("{panel} lower", panel=panel), partial(area.resize_panel, name, 0, -1)),
+    ]

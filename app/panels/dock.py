@@ -5,6 +5,7 @@ from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QHBoxLayout, QToolButton, QWidget
 
 from gradscribe.app.panels.homes import PanelHome
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.labels import elided_label, tip
 
 TITLE_MARGINS = (10, 1, 2, 3)
@@ -28,8 +29,8 @@ class PanelTitleBar(QWidget):
         super().__init__(dock)
         self._is_slim = False
         self.label = elided_label(title, role="title")
-        self.menu = _button("⋯", f"Move {title}")
-        self.hide_button = _button("×", f"Hide {title}")
+        self.menu = _button("⋯", tr("Move {panel}", panel=title))
+        self.hide_button = _button("×", tr("Hide {panel}", panel=title))
         row = QHBoxLayout(self)
         row.setContentsMargins(*TITLE_MARGINS)
         row.setSpacing(2)
@@ -85,8 +86,8 @@ class PanelDock(QDockWidget):
         """True if it has no place but that in the usual arrangement, to which it returns."""
         title = home.title()
         self.setWindowTitle(title)
-        self.setAccessibleName(title)
-        self.bar = PanelTitleBar(self, title)
+        self.setAccessibleName(home.name())
+        self.bar = PanelTitleBar(self, home.name())
         self.bar.menu.clicked.connect(lambda: self.menu_requested.emit(self.bar.menu))
         self.bar.hide_button.clicked.connect(self.hidden_by_user)
         self.setTitleBarWidget(self.bar)

@@ -4,6 +4,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QToolButton, QWidget
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.labels import elided_label
 
 HEIGHT = 30
@@ -22,15 +23,15 @@ class PanelHandle(QFrame):
         self._content = content
         self._pressed: QPoint | None = None
         self.setProperty("notice", True)
-        self.setAccessibleName(f"Handle of {title}")
-        self.setToolTip("Drag to another place, out of the window, or use its menu")
+        self.setAccessibleName(tr("Handle of {panel}", panel=title))
+        self.setToolTip(tr("Drag to another place, out of the window, or use its menu"))
         self.setCursor(Qt.CursorShape.OpenHandCursor)
         self.menu = QToolButton()
         self.menu.setProperty("quiet", True)
         self.menu.setProperty("slim", True)
         self.menu.setText("⋯")
-        self.menu.setToolTip(f"Move {title}")
-        self.menu.setAccessibleName(f"Move {title}")
+        self.menu.setToolTip(tr("Move {panel}", panel=title))
+        self.menu.setAccessibleName(tr("Move {panel}", panel=title))
         self.menu.clicked.connect(lambda: self.menu_requested.emit(self.menu))
         row = QHBoxLayout(self)
         row.setContentsMargins(10, 2, 4, 2)

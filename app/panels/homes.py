@@ -22,8 +22,11 @@ class PanelHome(Protocol):
     def set_shown(self, shown: bool) -> None:
         """Note whether the panel is in view while it is out."""
 
+    def name(self) -> str:
+        """Return the name of the panel as the user reads it."""
+
     def title(self) -> str:
-        """Return the title of the panel."""
+        """Return the title of the panel: its name, and counts perhaps."""
 
     def tip(self) -> str:
         """Return the tip of the title; empty if there is none."""
@@ -55,6 +58,10 @@ class SplitterHome:
     def set_shown(self, shown: bool) -> None:
         """Do nothing: the panel is filled at any time."""
 
+    def name(self) -> str:
+        """Return the title of the panel."""
+        return self._title
+
     def title(self) -> str:
         """Return the title of the panel."""
         return self._title
@@ -67,9 +74,9 @@ class SplitterHome:
 class BoxHome:
     """The place at the end of a column or row."""
 
-    def __init__(self, box: QBoxLayout, content: QWidget, title: str) -> None:
+    def __init__(self, box: QBoxLayout, content: QWidget, title: str, stretch: int = 1) -> None:
         self.content = content
-        self._box, self._title = box, title
+        self._box, self._title, self._stretch = box, title, stretch
 
     def take(self) -> QWidget:
         """Take the panel out."""
@@ -78,10 +85,14 @@ class BoxHome:
 
     def put_back(self) -> None:
         """Append the panel."""
-        self._box.addWidget(self.content, 1)
+        self._box.addWidget(self.content, self._stretch)
 
     def set_shown(self, shown: bool) -> None:
         """Do nothing: the panel is filled at any time."""
+
+    def name(self) -> str:
+        """Return the title of the panel."""
+        return self._title
 
     def title(self) -> str:
         """Return the title of the panel."""
@@ -102,9 +113,8 @@ class TabHome:
 
     def take(self) -> QWidget:
         """Take the page out, and return it in a frame."""
-        title = self.title().partition(" · ")[0]
         self.tabs.take_out(self.content)
-        self._frame = Panel(self.content, title)
+        self._frame = Panel(self.content, self.name())
         self.content.show()
         return self._frame
 
@@ -122,6 +132,10 @@ class TabHome:
     def set_shown(self, shown: bool) -> None:
         """Let the page's owner fill it while it is in view."""
         self.tabs.set_shown(self.content, shown)
+
+    def name(self) -> str:
+        """Return the title that the tab had at first."""
+        return self.tabs.name_of(self.content)
 
     def title(self) -> str:
         """Return the title of the tab."""

@@ -5,6 +5,7 @@ from msgspec import Struct
 
 from gradscribe.app.files import checksummed
 from gradscribe.app.files.checksummed import DamagedFile
+from gradscribe.playback.translation import tr
 
 MAX_BYTES = 1 << 20
 """Most bytes of a layout that is read."""
@@ -41,7 +42,7 @@ class WindowLayout(Struct, frozen=True):
         """
         names = [name for area in self.areas.values() for name in (*area.out, *area.closed)]
         if len(names) > MAX_PANELS or len(self.name) > MAX_NAME:
-            raise ValueError("it is no layout of this window")
+            raise ValueError(tr("it is no layout of this window"))
         return self
 
 
@@ -58,9 +59,9 @@ def decode(data: bytes) -> WindowLayout:
         NewerVersion: a later version wrote it.
     """
     if len(data) > MAX_BYTES:
-        raise DamagedFile("it is far too long")
+        raise DamagedFile(tr("it is far too long"))
     payload = checksummed.unwrap(data)
     try:
         return msgspec.json.decode(payload, type=WindowLayout).validated()
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
-        raise DamagedFile("it does not contain a layout") from error
+        raise DamagedFile(tr("it does not contain a layout")) from error

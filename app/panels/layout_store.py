@@ -9,6 +9,7 @@ from gradscribe.app.files.checksummed import DamagedFile, NewerVersion
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.panels import layout_file
 from gradscribe.app.panels.layout_file import MAX_BYTES, MAX_NAME, WindowLayout
+from gradscribe.playback.translation import tr
 
 ENDING = ".layout"
 MOST = 50
@@ -52,15 +53,17 @@ class LayoutStore:
             Refused: the name cannot be used, or the file cannot be written.
         """
         if not layout.name or len(layout.name) > MAX_NAME or not layout.name.isprintable():
-            raise Refused(f"A layout's name has 1 to {MAX_NAME} printable characters")
+            raise Refused(tr("A layout's name has 1 to {most} printable characters", most=MAX_NAME))
         if self._where is None:
-            raise Refused("Layouts cannot be saved: there is no folder for settings")
+            raise Refused(tr("Layouts cannot be saved: there is no folder for settings"))
         path = self._path(layout.name)
         try:
             self._where.mkdir(parents=True, exist_ok=True)
             atomic.write(path, layout_file.encode(layout))
         except OSError as error:
-            raise Refused(f"{path} cannot be written: {atomic.reason(error)}") from error
+            raise Refused(
+                tr("{path} cannot be written: {reason}", path=path, reason=atomic.reason(error))
+            ) from error
 
     def rename(self, stored: StoredLayout, name: str) -> None:
         """Give a layout another name.
@@ -69,9 +72,11 @@ class LayoutStore:
             Refused: another one has that name, or a file cannot be written.
         """
         if stored.layout is None:
-            raise Refused(f"{stored.path} cannot be read: {stored.trouble}")
+            raise Refused(
+                tr("{path} cannot be read: {reason}", path=stored.path, reason=stored.trouble)
+            )
         if any(other.name == name for other in self.all()):
-            raise Refused(f"There is a layout {name} already")
+            raise Refused(tr("There is a layout {name} already", name=name))
         layout = stored.layout
         self.save(WindowLayout(name=name, areas=layout.areas, flags=layout.flags))
         self.delete(stored)
@@ -85,7 +90,13 @@ class LayoutStore:
         try:
             stored.path.unlink(missing_ok=True)
         except OSError as error:
-            raise Refused(f"{stored.path} cannot be deleted: {atomic.reason(error)}") from error
+            raise Refused(
+                tr(
+                    "{path} cannot be deleted: {reason}",
+                    path=stored.path,
+                    reason=atomic.reason(error),
+                )
+            ) from error
 
     def _path(self, name: str) -> Path:
         assert self._where is not None

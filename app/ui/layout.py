@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from PySide6.QtCore import QByteArray, QSignalBlocker, Qt, QTimer
+from PySide6.QtCore import QByteArray, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -151,6 +151,9 @@ class Columns(QWidget):
     ``aside`` is an optional column left of them, hidden at first. While it is shown in a narrow
     window, the right column and the centre alternate.
     """
+
+    aside_shown = Signal()
+    """The optional column was shown or hidden."""
 
     def __init__(
         self,
@@ -305,6 +308,7 @@ class Columns(QWidget):
             self._paint.suspend()
         self.lesson.setVisible(shown)
         self.aside.setVisible(shown and self._in_place.lesson)
+        self.aside_shown.emit()
         self._make_room()
         if self.isVisible():
             self._share_out()

@@ -35,7 +35,7 @@ from gradscribe.app.lessons.dock import LessonDock
 from gradscribe.app.link.client import Link
 from gradscribe.app.manual.window import Manual
 from gradscribe.app.panels.controller import Panels
-from gradscribe.app.panels.program_page import make_area
+from gradscribe.app.panels.program_page import make_area, make_page
 from gradscribe.app.presenting.presentation import Presentation, Remote
 from gradscribe.app.ranks.controller import RanksController
 from gradscribe.app.training.page.workspaces import Workspaces
@@ -167,6 +167,7 @@ class Window(QMainWindow):
         self.over = GraphOverlay(self.graph)
         self.notices = NotificationBar()
         self.panels = Panels(self.settings, lambda: self.workspaces.current, self)
+        self.panels.said.connect(self.status.say)
         self.export_queue = ExportQueue(self.over.film, self)
         self.ranks = RanksController(self.session, self.notices, self.status.say, self)
 
@@ -286,10 +287,6 @@ class Window(QMainWindow):
         found = scroll_area(self.findings)
         legend = scroll_area(self.legend)
         self.below = tab_widget(("Legend", legend), ("Output", self.console), ("Findings", found))
-        names: dict[str, QWidget] = {"legend": legend, "output": self.console, "findings": found}
-        names |= {"values": self.values, "lines": self.lines, "ledger": self.ledger}
-        for name, pane in names.items():
-            pane.setObjectName(name)
         self.output_tab = OutputTab(self.below, self.console)
         self.loop_curves = LoopCurves(self.session, self.clock, self.look, self.below)
         offer_row.addWidget(self.loop_curves.offer, 0, Qt.AlignmentFlag.AlignTop)
@@ -305,17 +302,13 @@ class Window(QMainWindow):
             (Panel(self.inspector, "Inspector"), Panel(self.tables, "Tables")),
             self.lesson_dock.panel,
         )
-        page = QWidget()
-        rows = vbox(page, spacing=0)
-        self.transport.setProperty("bar", True)
-        self.transport.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        for part in (self.top, separator(), self.notices):
-            rows.addWidget(part)
-        area = make_area(self.columns, self.below, self.tables)
+        area = make_area(
+            self.columns,
+            (self.below, {"legend": legend, "output": self.console, "findings": found}),
+            (self.tables, {"values": self.values, "lines": self.lines, "ledger": self.ledger}),
+        )
         self.panels.add_area("program", area)
-        rows.addWidget(area, 1)
-        rows.addWidget(separator())
-        rows.addWidget(self.transport)
+        page = make_page((self.top, separator(), self.notices), area, self.transport)
         make, strip = self.make_train_link, self.notices
         self.workspaces = Workspaces(page, self.top.switch, self.look, make, self, strip)
         self.ground = QWidget()
@@ -369,8 +362,6 @@ class Window(QMainWindow):
         self.workspaces.session.store.runs_changed.connect(self.menus.refresh)
         self.export_queue.busy_changed.connect(self.menus.refresh)
         self.presentation.changed.connect(self.menus.refresh)
-        self.panels.said.connect(self.status.say)
-        self.panels.changed.connect(self.menus.refresh)
         self.export_queue.ended.connect(self.status.say)
         self.top.layer_pressed.connect(self._set_layer)
         self.editor.refused.connect(self.status.say)
@@ -379,6 +370,7 @@ class Window(QMainWindow):
         self._show_result()
 
     def _connect_graph(self) -> None:
+        self.panels.changed.connect(self.menus.refresh)
         self.hand.changed.connect(self.menus.refresh)
         self.hand.said.connect(self.status.say)
         self.hand.pane.code_pressed.connect(self.backward_code.show)

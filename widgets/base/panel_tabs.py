@@ -36,6 +36,7 @@ class PanelTabs(CompactTabs):
         self._order: list[QWidget] = []
         """All pages, those that are out among them."""
         self._out: dict[QWidget, _Outside] = {}
+        self._names: dict[QWidget, str] = {}
         super().__init__()
 
     def addTab(self, page: QWidget, title: str) -> int:  # type: ignore[override]
@@ -47,6 +48,7 @@ class PanelTabs(CompactTabs):
         following = super().widget(index)
         at = self._order.index(following) if following is not None else len(self._order)
         self._order.insert(at, page)
+        self._names[page] = title
         found = super().insertTab(index, page, title)
         self.page_added.emit(page)
         return found
@@ -100,6 +102,10 @@ class PanelTabs(CompactTabs):
         """Return the full title of a page, wherever it stands."""
         outside = self._out.get(page)
         return outside.title if outside is not None else self.full_text(super().indexOf(page))
+
+    def name_of(self, page: QWidget) -> str:
+        """Return the title that a page was added with, before counts were appended to it."""
+        return self._names[page]
 
     def indexOf(self, page: QWidget) -> int:
         """Return the index of a page; that of one that is out follows those of the tabs."""

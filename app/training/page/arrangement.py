@@ -105,10 +105,16 @@ class PageArrangement(QObject):
         in_centre = self.is_wide or has_views
         self._centre.setVisible(in_centre or (has_steps and not alone))
 
-    def refit(self, places: Mapping[str, bool]) -> None:
-        """Fit to the panels that are in their places (True) or elsewhere (False)."""
+    def refit(self, places: Mapping[str, bool]) -> bool:
+        """Fit to the panels that are in their places (True) or elsewhere (False).
+
+        Returns whether there is anything left to show.
+        """
         self._has_curves = places["loss"]
         self.set_alone(self._is_alone)
+        tabs = (self.says, self.below, self.numbers)
+        is_filled = any(part.count() for part in tabs) or places["setup"] or places["loss"]
+        return is_filled or self.is_wide
 
     def set_margin(self, pixels: int) -> None:
         """Leave so much space around the columns."""

@@ -25,6 +25,7 @@ from gradscribe.app.training.page.arrangement import GRAPH, LEAST_WIDTH, PageArr
 from gradscribe.app.ui.layout import GUTTER, scroll_area, separator
 from gradscribe.app.ui.theming import Themed
 from gradscribe.engine.protocol.training import ViewReply
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.open_windows import OpenWindows
@@ -187,8 +188,8 @@ class TrainingPage(QWidget):
     def _add_panels(self) -> None:
         """Let the user move every panel, see `PanelArea`."""
         parts = self.arrangement
-        self.area.add("setup", SplitterHome(self.columns, parts.setup, "Set-up"))
-        self.area.add("loss", SplitterHome(parts.right, parts.curves, "Loss"))
+        self.area.add("setup", SplitterHome(self.columns, parts.setup, tr("Set-up")))
+        self.area.add("loss", SplitterHome(parts.right, parts.curves, tr("Loss")))
         for tabs in (self.says, self.below, self.numbers):
             for page in tabs.pages_in_order():
                 page.setObjectName(page.objectName() or type(page).__name__)

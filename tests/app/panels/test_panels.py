@@ -15,7 +15,7 @@ from gradscribe.app.panels.layout_file import AreaLayout, WindowLayout
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 PANELS = ["program", "graph", "inspector", "legend", "output", "findings"]
-PANELS += ["values", "lines", "ledger", "lesson", "changes"]
+PANELS += ["values", "lines", "ledger", "lesson", "timeline", "changes"]
 
 
 def settle():
@@ -44,7 +44,7 @@ def is_seen(widget):
 
 
 def usual(window):
-    """Where everything is in the usual arrangement."""
+    """Places of all parts, and the titles of the tabs."""
     parts = (window.editor, window.graph, window.inspector, window.below, window.tables)
     titles = [[tabs.tabText(at) for at in range(tabs.count())] for tabs in parts[3:]]
     return [place(part) for part in parts], titles
@@ -260,8 +260,8 @@ def test_handles_lie_over_every_panel_while_panels_are_arranged(shown):
     shown.menus.perform_by("panels.arrange")
     settle()
     visible = [handle for handle in shown.panels._handles if handle.isVisible()]
-    # Program, graph, inspector, and the front tab of both groups.
-    assert len(visible) == 5
+    # Program, graph, inspector, time line, and the front tab of both groups.
+    assert len(visible) == 6
     shown.menus.perform_by("panels.arrange")
     settle()
     assert not shown.panels.is_arranging
@@ -288,11 +288,10 @@ def again(shown, open_window, tmp_path):
     """Close the window, and open it again with the same settings."""
 
     def make():
-        from tests.app.fakes import FakeLink
-
         from gradscribe.app.files.documents import Drafts
         from gradscribe.app.files.settings import Settings
         from gradscribe.app.window.window import Window
+        from tests.app.fakes import FakeLink
 
         shown.recovery._warned = True
         shown.close()
@@ -328,8 +327,7 @@ def test_panels_are_where_they_were_after_a_restart(shown, again):
     for name, rectangle in before.items():
         found = place(now.content(name))
         assert all(
-            abs(a - b) <= 12
-            for a, b in zip(found.getRect(), rectangle.getRect(), strict=True)
+            abs(a - b) <= 12 for a, b in zip(found.getRect(), rectangle.getRect(), strict=True)
         ), (name, found, rectangle)
 
 
@@ -348,7 +346,8 @@ def test_a_tab_that_appears_later_takes_the_place_it_had(shown, again):
 @pytest.mark.parametrize("data", [b"junk", b"\xff" * 300, b"gradscribe-session 9 1 x\nx\n"])
 def test_a_spoilt_layout_is_said_and_the_panels_are_in_their_places(shown, again, data):
     shown.panels.area.dock_panel("graph", "left")
-    remember, shown.panels.remember = shown.panels.remember, lambda: None
+    # As a crash of a later version might leave it.
+    shown.panels.remember = lambda: None
     shown.settings.put_shape("panels", QByteArray(data))
     window = again()
     assert "usual places" in window.status.message.text()
@@ -508,6 +507,17 @@ def test_a_lesson_opens_in_its_dock(shown):
     shown.columns.show_aside(True)
     settle()
     assert shown.columns.aside.isVisible()
+    shown.columns.show_aside(False)
+
+
+def test_a_lesson_is_seen_while_every_other_panel_stands_elsewhere(shown):
+    area = shown.panels.area
+    for name in area.names():
+        if name != "lesson":
+            area.dock_panel(name, "right")
+    shown.columns.show_aside(True)
+    settle()
+    assert is_seen(shown.lesson_dock.pane)
     shown.columns.show_aside(False)
 
 
