@@ -4,12 +4,13 @@
 # TORCH=skip   keep the PyTorch that is there already (a CUDA build, say) instead of the pinned one
 # SYSTEM=skip  do not look for the system libraries that Qt needs
 # BROWSER=install  as root on Debian: install Chromium, for the tests of pages
+# SCREEN=install   as root on Debian: install a virtual screen and AT-SPI, for the tests of the real window
 # FILE=path    what `make run` opens
 # ARGS=...     further words for pytest
 
 VENV ?= .venv
 BIN = $(VENV)/bin
-export VENV TORCH SYSTEM BROWSER FILE
+export VENV TORCH SYSTEM BROWSER SCREEN FILE
 
 .PHONY: help run test e2e check format docs catalogues pictures torture conformance bench setup clean
 

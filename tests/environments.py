@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import sysconfig
+import zipfile
 from pathlib import Path
 
 FINDER = """
@@ -46,3 +47,40 @@ def _add_editable(packages: Path, sources: Path) -> None:
     name = "__editable___workshop_1_0_finder"
     (packages / f"{name}.py").write_text(FINDER.format(place=str(place)))
     (packages / "__editable__.workshop-1.0.pth").write_text(f"import {name}; {name}.install()\n")
+
+
+def make_torchless_environment(home: Path) -> Path:
+    """Make an environment with this one's packages but for torch, and return its Python."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)
+    packages = Path(sysconfig.get_path("purelib", vars={"base": str(home), "platbase": str(home)}))
+    for path in Path(sysconfig.get_path("purelib")).iterdir():
+        if path.name.partition("-")[0] not in ("torch", "torchgen", "functorch"):
+            (packages / path.name).symlink_to(path)
+    return home / "bin" / "python"
+
+
+def make_wheel(folder: Path, name: str, version: str, source: str = "") -> None:
+    """Write a wheel of a package whose module has this source."""
+    folder.mkdir(parents=True, exist_ok=True)
+    info = f"{name}-{version}.dist-info"
+    files = {
+        f"{name}/__init__.py": source,
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    files[f"{info}/RECORD"] = "".join(f"{path},,\n" for path in (*files, f"{info}/RECORD"))
+    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
+        for path, text in files.items():
+            wheel.writestr(path, text)
+
+
+TENSORS = "class ones:\n    def __init__(self, size): self.sum = lambda: size\n"
+"""Module that has as much of torch as an installation tries."""
+
+
+def make_wheels(folder: Path, torch: str = TENSORS) -> Path:
+    """Write wheels of all that is installed for programs, and return their folder."""
+    make_wheel(folder, "torch", "2.9.0", torch)
+    for name in ("numpy", "msgspec", "pandas", "matplotlib"):
+        make_wheel(folder, name, "9.0")
+    return folder

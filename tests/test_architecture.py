@@ -324,7 +324,8 @@ def test_no_file_names_a_machine_or_a_registry():
 def requirements() -> list[Requirement]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     groups = [project["dependencies"], *project["optional-dependencies"].values()]
-    return [Requirement(line) for line in itertools.chain.from_iterable(groups)]
+    every = [Requirement(line) for line in itertools.chain.from_iterable(groups)]
+    return [requirement for requirement in every if requirement.name != project["name"]]
 
 
 def pins() -> dict[str, str]:

@@ -86,6 +86,17 @@ def test_the_wheel_holds_one_package_and_nothing_else(wheel):
     assert {"gradscribe/__init__.py", "gradscribe/__main__.py"} <= set(names)
 
 
+def test_the_wheel_needs_no_torch_unless_it_is_asked_for(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        lines = archive.read(name).decode().splitlines()
+    needed = [line.partition(": ")[2] for line in lines if line.startswith("Requires-Dist: ")]
+    torch = [line for line in needed if line.startswith("torch>")]
+    assert torch
+    assert all(line.endswith('; extra == "engine"') for line in torch)
+    assert any(line.startswith("PySide6-Essentials") for line in needed)
+
+
 def test_the_wheel_works_in_a_fresh_environment(fresh, tmp_path):
     where = run(
         fresh / "python",

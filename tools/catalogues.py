@@ -6,6 +6,7 @@ translation; changed ones lose theirs: a guess would be taken for a translation.
 
 import ast
 import io
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -19,7 +20,8 @@ from engine_messages import extract as extract_engine
 ROOT = Path(__file__).resolve().parents[1]
 LOCALE = ROOT / "assets" / "locale"
 TEMPLATE = LOCALE / "gradscribe.pot"
-KEYWORDS = {"tr": None, "ngettext": (1, 2)}
+Keywords = dict[str, tuple[int, ...] | None]
+KEYWORDS: Keywords = {"tr": None, "ngettext": (1, 2)}
 WIDTH = 100
 
 
@@ -35,6 +37,16 @@ def extract_commands(
                 yield node.lineno, None, text, []
 
 
+def extract_page(
+    fileobj: io.BufferedIOBase, keywords: object, comment_tags: object, options: object
+) -> Iterator[Message]:
+    """Yield what stands in ``@t(...)@`` of a page."""
+    del keywords, comment_tags, options
+    for line, text in enumerate(fileobj.read().decode().splitlines(), 1):
+        for found in re.finditer(r"@t\((.*?)\)@", text):
+            yield line, None, found[1], []
+
+
 def _is_command(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and ast.unparse(node.func) in ("command", "submenu")
 
@@ -44,15 +56,19 @@ def messages() -> Iterator[tuple[str, Message]]:
     for folder in ("playback", "widgets", "app"):
         yield from _of_files((ROOT / folder).rglob("*.py"), ("python",))
     yield from _of_files((ROOT / "app" / "commands").glob("*.py"), (extract_commands,))
-    yield from _of_files((ROOT / "assets" / "web_page").glob("*.js"), ("javascript",))
+    page = ROOT / "assets" / "web_page"
+    yield from _of_files(page.glob("*.js"), ("javascript",), {"t": None})
+    yield from _of_files(page.glob("*.html"), (extract_page,))
     yield from _of_files((ROOT / "engine").rglob("*.py"), (extract_engine,))
 
 
-def _of_files(paths: Iterable[Path], methods: Iterable[object]) -> Iterator[tuple[str, Message]]:
+def _of_files(
+    paths: Iterable[Path], methods: Iterable[object], keywords: Keywords = KEYWORDS
+) -> Iterator[tuple[str, Message]]:
     for path in sorted(paths):
         for method in methods:
             with path.open("rb") as file:
-                for found in extract(method, file, KEYWORDS, options={"encoding": "utf-8"}):
+                for found in extract(method, file, keywords, options={"encoding": "utf-8"}):
                     yield path.relative_to(ROOT).as_posix(), found
 
 

@@ -6,8 +6,8 @@ stamp in the environment remembers what was installed, so that a second call tak
 Environment: ``VENV`` (default ``.venv``), ``TORCH=skip`` (keep the PyTorch that is there),
 ``SYSTEM=skip`` (do not look for system libraries), ``BROWSER=install`` (as root on Debian: install
 Chromium, for the tests of pages), ``SSHD=install`` (the same with an OpenSSH server, for tests of
-engines on other machines). Exit code 0 when all is ready, else 1 with one line that says
-what to do.
+engines on other machines), ``SCREEN=install`` (the same with a virtual screen and AT-SPI, for tests
+of the real window). Exit code 0 when all is ready, else 1 with one line that says what to do.
 """
 
 import contextlib
@@ -42,6 +42,8 @@ def main() -> int:
             system.provide_browser()
         if os.environ.get("SSHD") == "install":
             system.provide_ssh_server()
+        if os.environ.get("SCREEN") == "install":
+            system.provide_screen()
         prepare(place, keep_torch)
         link(ROOT)
     except system.Missing as problem:

@@ -24,6 +24,17 @@ FONTS = {"Inter": "fonts-inter", "JetBrains Mono": "fonts-jetbrains-mono"}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 """Programs that the tests of pages can use."""
 
+SCREEN = {
+    "Xvfb": "xvfb",
+    "openbox": "openbox",
+    "xdotool": "xdotool",
+    "import": "imagemagick",
+    "dbus-run-session": "dbus",
+    "/usr/libexec/at-spi2-registryd": "at-spi2-core",
+    "/usr/lib/python3/dist-packages/pyatspi/__init__.py": "python3-pyatspi",
+}
+"""Programs and files for tests of the real window, with Debian's package for each."""
+
 SERVER_PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
 """Folders where sshd may be, which an ordinary user's PATH lacks."""
 
@@ -93,6 +104,21 @@ def provide_ssh_server() -> None:
     if install == []:
         say("Installing an ssh server for the tests of engines on other machines")
         apt(install, ["openssh-server"])
+
+
+def provide_screen() -> None:
+    """Install a virtual screen and AT-SPI, for tests of the real window; skipped without them."""
+    if not sys.platform.startswith("linux"):
+        return
+    packages = [
+        package
+        for name, package in SCREEN.items()
+        if not (Path(name).exists() if name.startswith("/") else shutil.which(name))
+    ]
+    packages += missing(X11)
+    if packages and installer() == []:
+        say(f"Installing what tests of the real window need: {' '.join(packages)}")
+        apt([], packages)
 
 
 def provide_venv() -> None:

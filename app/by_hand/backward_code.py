@@ -13,12 +13,12 @@ from gradscribe.playback.by_hand.backward_code import outline
 from gradscribe.playback.by_hand.targets import HandTarget
 from gradscribe.playback.tape.event_text import value_name
 from gradscribe.playback.tape.index import index_of
-from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.open_windows import bring_to_front
 from gradscribe.widgets.by_hand.code_window import EMPTY, CodeRow, CodeWindow
 
-STALE = "The shown run is not that of the text: run it first, then check again"
-LOST = "Python ended; run the program and check again"
+STALE = tr("The shown run is not that of the text: run it first, then check again")
+LOST = tr("Python ended; run the program and check again")
 MAX_CODE = 200_000
 """Most characters of the code."""
 
@@ -78,11 +78,11 @@ class BackwardCode(QObject):
         if self._asked >= 0:
             return
         if len(code) > MAX_CODE:
-            self._show((), "This code is too long")
+            self._show((), tr("This code is too long"))
         elif result.stale or result.shown_id <= 0:
             self._show((), STALE)
         elif not found:
-            self._show((), "The program has no backward pass to compare with")
+            self._show((), tr("The program has no backward pass to compare with"))
         else:
             number = self._asked = found[0].number
             names = targets.code_names(index_of(result.tape), number, frozenset())
@@ -119,7 +119,11 @@ class BackwardCode(QObject):
     def _words(self, message: HandChecked) -> str:
         rows = [row for row in message.rows if row.verdict != "unnamed"]
         equal = sum(row.verdict == "equal" for row in rows)
-        text = f"{equal} of {formatting.count(len(rows), 'gradient')} equal to the bit"
+        text = tr(
+            "{equal} of {gradients} equal to the bit",
+            equal=equal,
+            gradients=ngettext("{count:,} gradient", "{count:,} gradients", len(rows)),
+        )
         index = index_of(self._session.result.tape)
         if message.slips and 0 <= message.slip_row < len(message.rows):
             row = message.rows[message.slip_row]
@@ -144,7 +148,7 @@ class BackwardCode(QObject):
         at = "[" + ", ".join(map(str, row.at)) + "]" if row.at else ""
         is_hidden = mood == "bad" and self._hides(row)
         if is_hidden:
-            result = f"{row.differ:,} of {row.entries:,} differ"
+            result = tr("{differ:,} of {entries:,} differ", differ=row.differ, entries=row.entries)
         own, true = (f"{number:.9g}" for number in (row.own, row.true))
         return CodeRow(f"d{row.name}", result, at, own, "?" if is_hidden else true, mood)
 

@@ -17,12 +17,13 @@ from gradscribe.playback.by_hand.replies import Reply
 from gradscribe.playback.by_hand.targets import GradientKey, HandTarget
 from gradscribe.playback.tape.index import Index, index_of
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.panel_tabs import PanelTabs
 from gradscribe.widgets.by_hand.pane import HandPage, HandPane
 
-TITLE = "By hand"
+TITLE = tr("By hand")
 SCORE = "by_hand"
-NONE = "No gradient to find here: call backward() in the program"
+NONE = tr("No gradient to find here: call backward() in the program")
 MAX_ANSWER = 10_000
 """Most characters of an answer."""
 
@@ -150,10 +151,10 @@ class HandController(QObject):
         if target is None or self._asked is not None:
             return
         if len(text) > MAX_ANSWER:
-            self._show_reply(Reply(False, False, "This answer is too long"))
+            self._show_reply(Reply(False, False, tr("This answer is too long")))
             return
         if self._session.result.stale or self._session.result.shown_id <= 0:
-            why = "The shown run is not that of the text: run it first, then check again"
+            why = tr("The shown run is not that of the text: run it first, then check again")
             self._show_reply(Reply(False, False, why))
             return
         self._asked = (target, text)
@@ -188,7 +189,7 @@ class HandController(QObject):
         if key not in self._found:
             self._count(target, "shown")
             self._found.add(key)
-        self._reply = Reply(False, False, "Shown, as autograd computes it")
+        self._reply = Reply(False, False, tr("Shown, as autograd computes it"))
         self._session.show_gradients(key)
 
     def show_link(self) -> None:
@@ -202,7 +203,9 @@ class HandController(QObject):
                     self._presenter.select_value(made)
                     self._chosen = chosen
                     break
-            self.said.emit(f"The link: {replies.link_text(self.index, reply.op)}")
+            self.said.emit(
+                tr("The link: {link_text}", link_text=replies.link_text(self.index, reply.op))
+            )
             self._refresh()
 
     def hide(self, hidden: bool) -> None:
@@ -315,7 +318,9 @@ class HandController(QObject):
         """Give up a check whose engine has gone."""
         if self._asked is not None and self._session.result.engine == "starting":
             self._asked = None
-            self._show_reply(Reply(False, False, "Python ended; run the program and check again"))
+            self._show_reply(
+                Reply(False, False, tr("Python ended; run the program and check again"))
+            )
 
     def _take(self, message: object) -> None:
         """Show the reply to an answer; drop one to an earlier question."""
@@ -389,21 +394,34 @@ class HandController(QObject):
         if target is None:
             return NONE
         passes = len(self.index.tape.passes)
-        which = f", backward pass {target.number + 1} of {passes}" if passes > 1 else ""
-        uses = ", summed over several uses" if target.kind == targets.SEVERAL else ""
+        which = (
+            tr(", backward pass {value} of {passes}", value=target.number + 1, passes=passes)
+            if passes > 1
+            else ""
+        )
+        uses = tr(", summed over several uses") if target.kind == targets.SEVERAL else ""
         return f"{formatting.shape(target.shape)}{uses}{which}"
 
     def _progress(self) -> str:
         if not self._session.hiding.is_on:
             return ""
         found = sum(target.key in self._found for target in self._targets)
-        return f"{found} of {formatting.count(len(self._targets), 'gradient')} found"
+        return tr(
+            "{found} of {gradients} found",
+            found=found,
+            gradients=ngettext("{count:,} gradient", "{count:,} gradients", len(self._targets)),
+        )
 
 
 def _score_lines(known: score.Score) -> tuple[str, ...]:
     return tuple(
-        f"{kind}: {row.first} of {row.total} at the first try"
-        + (f", {row.later} later" if row.later else "")
-        + (f", {row.shown} shown" if row.shown else "")
+        tr(
+            "{kind}: {first} of {total} at the first try",
+            kind=kind,
+            first=row.first,
+            total=row.total,
+        )
+        + (tr(", {later} later", later=row.later) if row.later else "")
+        + (tr(", {shown} shown", shown=row.shown) if row.shown else "")
         for kind, row in score.rows(known)
     )

@@ -13,6 +13,7 @@ from importlib import import_module
 from gradscribe.app.cli import terminal
 from gradscribe.app.cli.exit_codes import FAILED, INTERRUPTED, REFUSED
 from gradscribe.app.files.documents import Refused
+from gradscribe.app.link.interpreters import UnusablePython
 from gradscribe.app.runtime import qt_libraries
 
 sigint.restore()
@@ -26,8 +27,12 @@ COMMANDS = {
     "watch": ("watch", "show a training loop that gs.watch watches"),
     "lessons": ("lessons", "list the lessons, or check that they are right"),
     "lesson": ("lesson", "open a lesson in the window"),
+    "install-torch": (
+        "installing.install_torch",
+        "install PyTorch for programs, or name a Python that has it",
+    ),
     "install-desktop": (
-        "desktop.install_desktop",
+        "installing.install_desktop",
         "add a menu entry, open runs by double click",
     ),
 }
@@ -45,6 +50,9 @@ def main(argv: list[str] | None = None) -> int:
         code: int = options.run(options)
     except Refused as refusal:
         sys.stderr.write(f"gradscribe: {' '.join(str(refusal).split())}\n")
+        return REFUSED
+    except UnusablePython as problem:
+        sys.stderr.write(f"gradscribe: {problem}\n")
         return REFUSED
     except ImportError as error:
         reason = qt_libraries.import_failure(error)

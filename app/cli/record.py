@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import IO, Self
 
 from gradscribe.app.files import documents
-from gradscribe.app.link import launch
+from gradscribe.app.link import launch, own_engine
 from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.app.link.launch import ENDLESS, GARBAGE, PRINTED_LIMIT
 from gradscribe.engine.protocol import frames, messages, tape_file
@@ -185,8 +185,12 @@ class BlockingEngine:
         interpreter: Interpreter | None = None,
         linger: float = launch.LINGER_S,
     ) -> None:
-        """Start an engine; one on another machine stays for ``linger`` seconds without a line."""
-        self._interpreter = interpreter
+        """Start an engine; one on another machine stays for ``linger`` seconds without a line.
+
+        Raises:
+            UnusablePython: no Python with PyTorch is known.
+        """
+        self._interpreter = interpreter = own_engine.resolve(interpreter)
         self._is_lost = False
         """True while there is no line to its machine."""
         self._process = subprocess.Popen(

@@ -16,6 +16,7 @@ from gradscribe.app.document.state import ENGINE_DIED
 from gradscribe.app.files import documents
 from gradscribe.app.files.documents import Drafts, Refused
 from gradscribe.app.files.settings import Settings
+from gradscribe.app.link import own_engine
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.graph.picture import Flow
 from gradscribe.playback.lessons.lesson import Lesson
@@ -97,8 +98,13 @@ def _begin(
 
 
 def _start(window: "Window", link: "Link") -> None:
-    """Start the engine, unless a run from a file is shown, which needs none."""
+    """Start the engine, unless a run from a file is shown, which needs none.
+
+    Raises:
+        UnusablePython: no Python with PyTorch is known.
+    """
     if window.session.doc.shows_file is None:
+        own_engine.resolve(window.session.doc.interpreter)
         link.start()
 
 

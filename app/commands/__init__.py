@@ -13,7 +13,18 @@ from typing import Literal
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.playback.translation import tr
 
-MENUS = ("File", "Edit", "Run", "View", "Play", "Train", "Learn", "Help")
+MENUS = {
+    "File": tr("&File"),
+    "Edit": tr("&Edit"),
+    "Run": tr("&Run"),
+    "View": tr("&View"),
+    "Play": tr("&Play"),
+    "Train": tr("&Train"),
+    "Learn": tr("&Learn"),
+    "Help": tr("&Help"),
+}
+"""Menu -> its title with the letter that opens it."""
+_ORDER = [*MENUS]
 
 
 Page = Literal["", "program", "training"]
@@ -126,4 +137,4 @@ def load() -> tuple[Command, ...]:
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
     grouped = sorted(_declared.values(), key=lambda command: command.place[1])
-    return tuple(sorted(grouped, key=lambda command: MENUS.index(command.place[0])))
+    return tuple(sorted(grouped, key=lambda command: _ORDER.index(command.place[0])))

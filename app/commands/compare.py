@@ -2,6 +2,7 @@
 
 from gradscribe.app.commands import command
 from gradscribe.app.commands.context import CommandContext
+from gradscribe.playback.translation import tr
 
 
 def _has_tape(context: CommandContext) -> bool:
@@ -12,14 +13,18 @@ def _has_both(context: CommandContext) -> bool:
     return _has_tape(context) and bool(context.comparison.stored_title)
 
 
-@command("compare.keep", "Keep this run to compare", menu="Run/4", when=_has_tape, page="program")
+@command(
+    "compare.keep", tr("Keep this run to compare"), menu="Run/4", when=_has_tape, page="program"
+)
 def keep(context: CommandContext) -> None:
     """Keep this run, to compare it with a later one."""
     context.comparison.store(context.session.result.tape, f"{context.session.doc.title}, kept")
-    context.say("Kept. Change the program, then compare with Ctrl+Shift+D")
+    context.say(tr("Kept. Change the program, then compare with Ctrl+Shift+D"))
 
 
-@command("compare.show", "Compare with the kept run", "Run/4", ("Ctrl+Shift+D",), when=_has_both)
+@command(
+    "compare.show", tr("Compare with the kept run"), "Run/4", ("Ctrl+Shift+D",), when=_has_both
+)
 def show(context: CommandContext) -> None:
     """See the kept run and this one side by side, with the differences marked."""
     title = f"{context.session.doc.title}, now"
@@ -28,7 +33,7 @@ def show(context: CommandContext) -> None:
 
 @command(
     "ranks.compare",
-    "Compare ranks",
+    tr("Compare ranks"),
     menu="Run/4",
     when=lambda context: context.ranks.parting() is not None,
 )
@@ -39,21 +44,23 @@ def compare_ranks(context: CommandContext) -> None:
         return
     (left, one), (right, other) = ((rank, context.ranks.tapes[rank]) for rank in pair)
     if one is not None and other is not None:
-        context.comparison.show((one, f"Rank {left}"), (other, f"Rank {right}"))
+        context.comparison.show(
+            (one, tr("Rank {left}", left=left)), (other, tr("Rank {right}", right=right))
+        )
 
 
 def _has_before(context: CommandContext) -> bool:
     return context.changes.has_before()
 
 
-@command("run.changes", "What changed", menu="Run/4", keys=("Ctrl+Alt+H",), when=_has_before)
+@command("run.changes", tr("What changed"), menu="Run/4", keys=("Ctrl+Alt+H",), when=_has_before)
 def changes(context: CommandContext) -> None:
     """List what changed since the run before, in order of execution."""
     context.settings.put("below", True)
     context.changes.show_changes()
 
 
-@command("run.history", "Runs of this program", menu="Run/4", keys=("Ctrl+Shift+H",))
+@command("run.history", tr("Runs of this program"), menu="Run/4", keys=("Ctrl+Shift+H",))
 def runs(context: CommandContext) -> None:
     """List the runs of this program: go back, keep, name, compare."""
     context.settings.put("below", True)
@@ -62,7 +69,7 @@ def runs(context: CommandContext) -> None:
 
 @command(
     "run.compare_before",
-    "Compare with the run before",
+    tr("Compare with the run before"),
     menu="Run/4",
     keys=("Ctrl+Alt+K",),
     when=_has_before,
@@ -72,7 +79,7 @@ def compare_before(context: CommandContext) -> None:
     context.changes.compare_with_before()
 
 
-@command("run.back", "Go back to the run before", menu="Run/4", when=_has_before)
+@command("run.back", tr("Go back to the run before"), menu="Run/4", when=_has_before)
 def back(context: CommandContext) -> None:
     """Run the text of the run before again, with its seed and device; can be undone."""
     context.changes.go_back_once()

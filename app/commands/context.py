@@ -16,6 +16,7 @@ from gradscribe.playback.flow import take_home
 from gradscribe.playback.lab.from_tape import program_for
 from gradscribe.playback.tape.statements import position_after
 from gradscribe.playback.text.formatting import slug
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.editor.source_text import length_problem
 
 if TYPE_CHECKING:
@@ -262,7 +263,7 @@ class CommandContext:
     def show_step(self, message: StepTape) -> None:
         """Show the tape of a training step on the program page."""
         if why := length_problem(message.source):
-            self.say(f"The step is not shown: {why}")
+            self.say(tr("The step is not shown: {why}", why=why))
             return
         self.recovery.stash()
         run, source = self.training.store.find(message.run_id), message.source
@@ -270,7 +271,7 @@ class CommandContext:
         # from a file only the engine's setup says so.
         setups = [] if run is None else [run.setup, *([run.begun.setup] if run.begun else [])]
         foreign = any(map(user_module.is_guarded, setups))
-        title = f"Step {message.step + 1}"
+        title = tr("Step {value}", value=message.step + 1)
         doc = Doc(source=source, saved=source, title=title, foreign=foreign, seen=foreign)
         fixable = apply_fix.fixable_findings(self.training, message.run_id, message.tape.findings)
         show = partial(self._train_fixed, message.run_id)
@@ -281,14 +282,14 @@ class CommandContext:
             texts = [text for _, text in run.begun.lines]
             self.session.move(position_after(message.tape, texts, message.done))
         self.workspaces.show_workspace("program")
-        self.say("The step as it was recorded; editing the text runs it again with new weights")
+        self.say(tr("The step as it was recorded; editing the text runs it again with new weights"))
 
     def _train_fixed(self, run_id: int, finding: Finding) -> None:
         """Train a second run with the fix of a step's finding, in parallel to the first."""
         words = apply_fix.train_fixed(self.training, run_id, finding.id)
         if words:
             self.workspaces.show_workspace("training")
-        self.say(words or "That run does not exist any more")
+        self.say(words or tr("That run does not exist any more"))
 
     def show_film_card(self, kind: str) -> None:
         """Let the user choose the options of a film, a ``gif`` or an ``mp4``."""

@@ -19,15 +19,16 @@ from gradscribe.playback.flow.take_home import GraphFormat
 from gradscribe.playback.tape.figure_files import files_to_save
 from gradscribe.playback.text import formatting
 from gradscribe.playback.text.formatting import slug
+from gradscribe.playback.translation import tr
 
 KINDS: tuple[tuple[ModelFileKind, str, str], ...] = (
-    ("safetensors", "weights as safetensors…", "safetensors (*.safetensors)"),
-    ("pt", "weights as state_dict (.pt)…", "PyTorch state_dict (*.pt)"),
-    ("pt2", "model with torch.export (.pt2)…", "Exported programs (*.pt2)"),
-    ("onnx", "model as ONNX…", "ONNX models (*.onnx)"),
+    ("safetensors", tr("weights as safetensors…"), tr("safetensors (*.safetensors)")),
+    ("pt", tr("weights as state_dict (.pt)…"), tr("PyTorch state_dict (*.pt)")),
+    ("pt2", tr("model with torch.export (.pt2)…"), tr("Exported programs (*.pt2)")),
+    ("onnx", tr("model as ONNX…"), tr("ONNX models (*.onnx)")),
 )
-WEIGHTS = "Weights (*.pt *.pth *.safetensors)"
-UNSAVED = "Save the program first: what it runs may read the files next to it"
+WEIGHTS = tr("Weights (*.pt *.pth *.safetensors)")
+UNSAVED = tr("Save the program first: what it runs may read the files next to it")
 
 
 def _has_run(context: CommandContext) -> bool:
@@ -40,7 +41,7 @@ def _has_graph(context: CommandContext) -> bool:
 
 
 @command(
-    "file.export_png", "Export picture as PNG…", menu="File/3", when=_has_graph, page="program"
+    "file.export_png", tr("Export picture as PNG…"), menu="File/3", when=_has_graph, page="program"
 )
 def export_png(context: CommandContext) -> None:
     """Write the graph as it now looks to a PNG file."""
@@ -48,7 +49,7 @@ def export_png(context: CommandContext) -> None:
 
 
 @command(
-    "file.export_svg", "Export picture as SVG…", menu="File/3", when=_has_graph, page="program"
+    "file.export_svg", tr("Export picture as SVG…"), menu="File/3", when=_has_graph, page="program"
 )
 def export_svg(context: CommandContext) -> None:
     """Write the graph as it now looks to an SVG file."""
@@ -56,7 +57,7 @@ def export_svg(context: CommandContext) -> None:
 
 
 @command(
-    "file.export_dot", "Export picture as DOT…", menu="File/3", when=_has_graph, page="program"
+    "file.export_dot", tr("Export picture as DOT…"), menu="File/3", when=_has_graph, page="program"
 )
 def export_dot(context: CommandContext) -> None:
     """Write the cards and wires of the graph to a file for Graphviz."""
@@ -65,39 +66,39 @@ def export_dot(context: CommandContext) -> None:
 
 @command(
     "file.export_graphml",
-    "Export graph as GraphML…",
+    tr("Export graph as GraphML…"),
     menu="File/3",
     when=_has_graph,
     page="program",
 )
 def export_graphml(context: CommandContext) -> None:
     """Write ops, values and gradients as a graph for yEd, Gephi or networkx."""
-    _graph(context, "graphml", "GraphML (*.graphml)")
+    _graph(context, "graphml", tr("GraphML (*.graphml)"))
 
 
 @command(
-    "file.export_gexf", "Export graph as GEXF…", menu="File/3", when=_has_graph, page="program"
+    "file.export_gexf", tr("Export graph as GEXF…"), menu="File/3", when=_has_graph, page="program"
 )
 def export_gexf(context: CommandContext) -> None:
     """Write ops, values and gradients as a graph for Gephi."""
-    _graph(context, "gexf", "GEXF (*.gexf)")
+    _graph(context, "gexf", tr("GEXF (*.gexf)"))
 
 
 @command(
     "file.export_graph_json",
-    "Export graph as node-link JSON…",
+    tr("Export graph as node-link JSON…"),
     menu="File/3",
     when=_has_graph,
     page="program",
 )
 def export_graph_json(context: CommandContext) -> None:
     """Write ops, values and gradients as nodes and links, for networkx and D3."""
-    _graph(context, "json", "JSON (*.json)")
+    _graph(context, "json", tr("JSON (*.json)"))
 
 
 @command(
     "file.copy_picture",
-    "Copy picture",
+    tr("Copy picture"),
     menu="File/3",
     keys=("Ctrl+Alt+C",),
     when=_has_graph,
@@ -109,7 +110,7 @@ def copy_picture(context: CommandContext) -> None:
 
 
 @command(
-    "file.export_gif", "Export playback as GIF…", menu="File/3", when=_has_graph, page="program"
+    "file.export_gif", tr("Export playback as GIF…"), menu="File/3", when=_has_graph, page="program"
 )
 def export_gif(context: CommandContext) -> None:
     """Write the playback to an animated GIF; choose size, speed, part, and the program with it."""
@@ -117,7 +118,7 @@ def export_gif(context: CommandContext) -> None:
 
 
 @command(
-    "file.export_mp4", "Export playback as MP4…", menu="File/3", when=_has_graph, page="program"
+    "file.export_mp4", tr("Export playback as MP4…"), menu="File/3", when=_has_graph, page="program"
 )
 def export_mp4(context: CommandContext) -> None:
     """Write the playback to an MP4 video; choose size, speed, part, and the program with it."""
@@ -132,13 +133,15 @@ def _has_earlier(context: CommandContext) -> bool:
     return _has_graph(context) and context.session.view.position > 0
 
 
-@command("file.film_from", "Begin the film here", menu="File/3", when=_has_later, page="program")
+@command(
+    "file.film_from", tr("Begin the film here"), menu="File/3", when=_has_later, page="program"
+)
 def film_from(context: CommandContext) -> None:
     """Let the next export of the playback begin with this position."""
     begin_film_at(context, context.session.view.position)
 
 
-@command("file.film_to", "End the film here", menu="File/3", when=_has_earlier, page="program")
+@command("file.film_to", tr("End the film here"), menu="File/3", when=_has_earlier, page="program")
 def film_to(context: CommandContext) -> None:
     """Let the next export of the playback end with this position."""
     end_film_at(context, context.session.view.position)
@@ -158,12 +161,18 @@ def end_film_at(context: CommandContext, position: int) -> None:
 
 def _say_span(context: CommandContext) -> None:
     first, stop = context.film_span.of(context.session.result.tape)
-    context.say(f"The next film shows event {first:,} to {stop:,}: File > Export playback")
+    context.say(
+        tr(
+            "The next film shows event {first:,} to {stop:,}: File > Export playback",
+            first=first,
+            stop=stop,
+        )
+    )
 
 
 @command(
     "file.cancel_film",
-    "Cancel the export",
+    tr("Cancel the export"),
     menu="File/3",
     when=lambda context: context.export_queue.busy,
 )
@@ -172,17 +181,21 @@ def cancel_film(context: CommandContext) -> None:
     context.export_queue.cancel()
 
 
-@command("file.export_tape", "Export tape as JSON…", menu="File/3", when=_has_graph, page="program")
+@command(
+    "file.export_tape", tr("Export tape as JSON…"), menu="File/3", when=_has_graph, page="program"
+)
 def export_tape(context: CommandContext) -> None:
     """Write everything the run did, values and gradients, to a JSON file."""
-    if path := _asked(context, "Export the tape", "json", "JSON (*.json)"):
+    if path := _asked(context, tr("Export the tape"), "json", tr("JSON (*.json)")):
         context.export(path)
 
 
-@command("file.export_html", "Export run as HTML…", menu="File/3", when=_has_run, page="program")
+@command(
+    "file.export_html", tr("Export run as HTML…"), menu="File/3", when=_has_run, page="program"
+)
 def export_html(context: CommandContext) -> None:
     """Write a page that plays the run in any browser, offline."""
-    if path := _asked(context, "Export the run as a page", "html", "HTML pages (*.html)"):
+    if path := _asked(context, tr("Export the run as a page"), "html", tr("HTML pages (*.html)")):
         context.export_page(path)
 
 
@@ -191,24 +204,30 @@ def _has_figures(context: CommandContext) -> bool:
 
 
 @command(
-    "file.save_figures", "Save files of savefig…", menu="File/3", when=_has_figures, page="program"
+    "file.save_figures",
+    tr("Save files of savefig…"),
+    menu="File/3",
+    when=_has_figures,
+    page="program",
 )
 def save_figures(context: CommandContext) -> None:
     """Write the files that the program gave to savefig where you choose."""
     files = files_to_save(context.session.result.tape.figures)
     if len(files) == 1:
         ((name, data),) = files.items()
-        path = context.dialogs.ask_save("Save the figure", name, "Pictures (*)")
+        path = context.dialogs.ask_save(tr("Save the figure"), name, tr("Pictures (*)"))
         if path is not None:
             _write(context, [(path, data)])
         return
-    folder = context.dialogs.ask_folder("Save the figures in a folder")
+    folder = context.dialogs.ask_folder(tr("Save the figures in a folder"))
     if folder is None:
         return
     there = [name for name in files if documents.exists(folder / name)]
     if there:
-        more = f" and {len(there) - 1} more" if len(there) > 1 else ""
-        raise Refused(f"{there[0]}{more} is there already: choose another folder")
+        more = tr(" and {value} more", value=len(there) - 1) if len(there) > 1 else ""
+        raise Refused(
+            tr("{there}{more} is there already: choose another folder", there=there[0], more=more)
+        )
     _write(context, [(folder / name, data) for name, data in files.items()])
 
 
@@ -216,7 +235,11 @@ def _write(context: CommandContext, files: list[tuple[Path, bytes]]) -> None:
     for path, _ in files:
         documents.check_writable(path)
     left = len(files)
-    words = f"Wrote {files[0][0].name}" if left == 1 else f"Wrote {left} files"
+    words = (
+        tr("Wrote {name}", name=files[0][0].name)
+        if left == 1
+        else tr("Wrote {left} files", left=left)
+    )
 
     def written() -> None:
         nonlocal left
@@ -229,12 +252,17 @@ def _write(context: CommandContext, files: list[tuple[Path, bytes]]) -> None:
 
 
 def _export(context: CommandContext, kind: str) -> None:
-    if path := _asked(context, "Export the picture", kind, f"{kind.upper()} pictures (*.{kind})"):
+    if path := _asked(
+        context,
+        tr("Export the picture"),
+        kind,
+        tr("{upper} pictures (*.{kind})", upper=kind.upper(), kind=kind),
+    ):
         context.export(path)
 
 
 def _graph(context: CommandContext, kind: GraphFormat, pattern: str) -> None:
-    if path := _asked(context, "Export the graph", kind, pattern):
+    if path := _asked(context, tr("Export the graph"), kind, pattern):
         context.export_graph(path, kind)
 
 
@@ -255,7 +283,7 @@ def ask_name(context: CommandContext, title: str, name: str, pattern: str) -> Pa
 # Modules of the program
 
 
-@submenu("file.export_model", "Export model", menu="File/3", page="program")
+@submenu("file.export_model", tr("Export model"), menu="File/3", page="program")
 def export_model(context: CommandContext) -> list[MenuChoice]:
     """Write a module of the program, as it is at the end of a run, to a file."""
 
@@ -267,7 +295,7 @@ def export_model(context: CommandContext) -> list[MenuChoice]:
     return [choice(module, *kind) for module, _ in _modules(context) for kind in KINDS]
 
 
-@submenu("file.read_weights", "Read weights", menu="File/3", page="program")
+@submenu("file.read_weights", tr("Read weights"), menu="File/3", page="program")
 def read_weights(context: CommandContext) -> list[MenuChoice]:
     """Let a module of the program load the weights in a .pt or .safetensors file."""
 
@@ -291,7 +319,7 @@ def _shown(context: CommandContext) -> tuple[str, Tape]:
     """
     session = context.session
     if session.doc.source != session.result.source or not session.doc.may_run:
-        raise Refused("The text has changed since: run it first")
+        raise Refused(tr("The text has changed since: run it first"))
     context.export_queue.check_free()
     return session.doc.source, session.whole_tape
 
@@ -300,7 +328,7 @@ def _export_model(context: CommandContext, module: str, kind: ModelFileKind, pat
     from gradscribe.app.export.model_job import ModelJob
 
     source, tape = _shown(context)
-    path = ask_name(context, f"Export {module}", f"{module}.{kind}", pattern)
+    path = ask_name(context, tr("Export {module}", module=module), f"{module}.{kind}", pattern)
     if path is None:
         return
     session = context.session
@@ -319,10 +347,10 @@ def _read_weights(context: CommandContext, module: str) -> None:
     session = context.session
     doc, limits = session.doc, session.limits
     if doc.foreign:
-        raise Refused("A program from elsewhere reads no files: trust it first")
+        raise Refused(tr("A program from elsewhere reads no files: trust it first"))
     if not doc.path and not limits.is_open:
         raise Refused(UNSAVED)
-    path = context.dialogs.ask_open(f"Read weights for {module}", WEIGHTS)
+    path = context.dialogs.ask_open(tr("Read weights for {module}", module=module), WEIGHTS)
     if path is None:
         return
     is_safetensors = path.suffix.lower() == ".safetensors"
@@ -347,14 +375,20 @@ def _take_weights(
         _load_weights(context, module, source, path)
         return
     folder = Path(context.session.doc.path).parent
-    title = "Save these weights where the program may read them"
+    title = tr("Save these weights where the program may read them")
     copy = context.dialogs.ask_save(title, str(folder / f"{path.stem}.pt"), KINDS[1][2])
     if copy is None:
-        context.say(f"{path.name} was not read")
+        context.say(tr("{name} was not read", name=path.name))
         return
     copy = copy if copy.suffix else copy.with_suffix(".pt")
     if not _is_readable(context, copy):
-        context.say(f"The program may read files in {folder} alone: {copy.name} was not written")
+        context.say(
+            tr(
+                "The program may read files in {folder} alone: {name} was not written",
+                folder=folder,
+                name=copy.name,
+            )
+        )
         return
     then: Callable[[], None] = partial(_load_weights, context, module, source, copy)
     context.file_writer.write(copy, lambda: [data], then)
@@ -372,14 +406,19 @@ def _is_readable(context: CommandContext, path: Path) -> bool:
 def _load_weights(context: CommandContext, module: str, source: str, path: Path) -> None:
     session = context.session
     if session.doc.source != source:
-        context.say(f"The text has changed since: {path.name} was not read")
+        context.say(tr("The text has changed since: {name} was not read", name=path.name))
         return
     edited = weight_edits.with_weights(source, module, path.absolute().as_posix())
     if not edited:
-        context.say(f"No line makes {module} alone: add {module}.load_state_dict(...) by hand")
+        context.say(
+            tr(
+                "No line makes {module} alone: add {module}.load_state_dict(...) by hand",
+                module=module,
+            )
+        )
         return
     session.apply_fix(edited)
-    context.say(f"{module} loads {path.name}. Ctrl+Z takes it back")
+    context.say(tr("{module} loads {name}. Ctrl+Z takes it back", module=module, name=path.name))
 
 
 PICTURE = "graph.svg"
@@ -391,7 +430,7 @@ def _has_text(context: CommandContext) -> bool:
 
 
 @command(
-    "file.export_notebook", "Export as notebook…", menu="File/3", when=_has_text, page="program"
+    "file.export_notebook", tr("Export as notebook…"), menu="File/3", when=_has_text, page="program"
 )
 def export_notebook(context: CommandContext) -> None:
     """Write the program, divided at its # %% marks, with output and graph as a Jupyter notebook."""
@@ -401,11 +440,13 @@ def export_notebook(context: CommandContext) -> None:
     def make(cells: list[NotebookCell], stdout: str, svg: str, _: Path) -> bytes:
         return notebooks.encode(cells, notebooks.outputs_of(stdout, svg), setup)
 
-    _write_cells(context, "Export the notebook", "ipynb", "Jupyter notebooks (*.ipynb)", make)
+    _write_cells(
+        context, tr("Export the notebook"), "ipynb", tr("Jupyter notebooks (*.ipynb)"), make
+    )
 
 
 @command(
-    "file.export_markdown", "Export as Markdown…", menu="File/3", when=_has_text, page="program"
+    "file.export_markdown", tr("Export as Markdown…"), menu="File/3", when=_has_text, page="program"
 )
 def export_markdown(context: CommandContext) -> None:
     """Write the program and its output as Markdown, the graph as SVG into a folder next to it."""
@@ -417,12 +458,18 @@ def export_markdown(context: CommandContext) -> None:
             try:
                 folder.mkdir(exist_ok=True)
             except OSError as error:
-                raise Refused(f"{folder} cannot be made: {error.strerror or error}") from error
+                raise Refused(
+                    tr(
+                        "{folder} cannot be made: {value}",
+                        folder=folder,
+                        value=error.strerror or error,
+                    )
+                ) from error
             documents.write_bytes(folder / PICTURE, svg.encode())
             picture = f"{folder.name}/{PICTURE}"
         return notebooks.to_markdown(cells, stdout, picture).encode("utf-8", "replace")
 
-    _write_cells(context, "Export as Markdown", "md", "Markdown (*.md)", make)
+    _write_cells(context, tr("Export as Markdown"), "md", tr("Markdown (*.md)"), make)
 
 
 def _write_cells(

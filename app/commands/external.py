@@ -10,9 +10,10 @@ from gradscribe.app.commands import MenuChoice, command, submenu, value
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.files import external_editor
 from gradscribe.app.files.documents import Refused
+from gradscribe.playback.translation import tr
 
 SETTING = "editor"
-EXAMPLE = "code --goto {file}:{line}"
+EXAMPLE = tr("code --goto {file}:{line}")
 
 
 def _has_file(context: CommandContext) -> bool:
@@ -24,18 +25,20 @@ def _open(context: CommandContext, line: int) -> None:
     doc = context.session.doc
     path = Path(doc.path)
     if not path.is_file():
-        raise Refused(f"{path} is not there any more: save the program first")
+        raise Refused(tr("{path} is not there any more: save the program first", path=path))
     title = external_editor.open_line(context.settings.text(SETTING), path, line)
     if not title and not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
-        raise Refused("No editor is known: choose one under Edit, Your editor")
-    where = f" in {title}, line {line}" if title else ""
-    unsaved = ", as it was saved last" if doc.modified else ""
-    context.say(f"{doc.title} is opened{where}{unsaved}")
+        raise Refused(tr("No editor is known: choose one under Edit, Your editor"))
+    where = tr(" in {title}, line {line}", title=title, line=line) if title else ""
+    unsaved = tr(", as it was saved last") if doc.modified else ""
+    context.say(
+        tr("{title} is opened{where}{unsaved}", title=doc.title, where=where, unsaved=unsaved)
+    )
 
 
 @command(
     "edit.external",
-    "Open in your editor",
+    tr("Open in your editor"),
     "Edit/5",
     keys=("Ctrl+Alt+O",),
     when=_has_file,
@@ -48,7 +51,7 @@ def open_caret_line(context: CommandContext) -> None:
 
 @command(
     "value.external",
-    "Open the line in your editor",
+    tr("Open the line in your editor"),
     "Edit/5",
     when=lambda context: _has_file(context) and value.has_line(context),
     page="program",
@@ -58,19 +61,25 @@ def open_value_line(context: CommandContext) -> None:
     _open(context, value.place(context).line)
 
 
-@submenu("edit.your_editor", "Your editor", menu="Edit/5", page="program")
+@submenu("edit.your_editor", tr("Your editor"), menu="Edit/5", page="program")
 def choose_editor(context: CommandContext) -> list[MenuChoice]:
     """Editors that can open the lines of programs."""
     now = context.settings.text(SETTING)
     found = external_editor.installed()
-    first = f"The first that is installed: {found[0].title}" if found else "The system's editor"
+    first = (
+        tr("The first that is installed: {title}", title=found[0].title)
+        if found
+        else tr("The system's editor")
+    )
     choices = [MenuChoice(first, partial(_choose, command=""), checked=not now)]
     for editor in found:
         text = external_editor.command_text(editor)
         choose = partial(_choose, command=text)
         choices.append(MenuChoice(editor.title, choose, tip=text, checked=text == now))
     is_own = bool(now) and all(now != external_editor.command_text(e) for e in found)
-    choices.append(MenuChoice("Another command…", _ask, tip=now if is_own else "", checked=is_own))
+    choices.append(
+        MenuChoice(tr("Another command…"), _ask, tip=now if is_own else "", checked=is_own)
+    )
     return choices
 
 
@@ -81,7 +90,7 @@ def _choose(context: CommandContext, command: str) -> None:
 def _ask(context: CommandContext) -> None:
     """Ask for a command. Raises `Refused` if it is not one."""
     now = context.settings.text(SETTING) or EXAMPLE
-    text = context.dialogs.ask_text("Command of your editor, with {file} and {line}", now)
+    text = context.dialogs.ask_text(tr("Command of your editor, with {file} and {line}"), now)
     if text is not None:
         external_editor.parse_command(text)
         context.settings.put(SETTING, text)

@@ -17,16 +17,21 @@ from gradscribe.app.watch.reader import WatchReader
 from gradscribe.engine.protocol import watch_file
 from gradscribe.playback.text import formatting
 from gradscribe.playback.text.formatting import file_name, slug
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.editor.source_text import length_problem
 
 OUTSIDE = "outside"
 """Key of the notice about a program from outside."""
 DATA = (".csv", ".tsv", ".xlsx", ".parquet")
-PROGRAMS = "Python programs (*.py);;All files (*)"
-OPENED = (
-    f"Programs, runs, sessions and set-ups (*.py *{notebooks.SUFFIX} *{tape_files.SUFFIX}"
-    f" *{watch_file.SUFFIX} *{documents.SESSION_SUFFIX} *{setup.SETUP});;"
-    "All files (*)"
+PROGRAMS = tr("Python programs (*.py);;All files (*)")
+OPENED = tr(
+    "Programs, runs, sessions and set-ups (*.py *{suffix} *{suffix_2} "
+    "*{suffix_3} *{session_suffix} *{setup});;All files (*)",
+    suffix=notebooks.SUFFIX,
+    suffix_2=tape_files.SUFFIX,
+    suffix_3=watch_file.SUFFIX,
+    session_suffix=documents.SESSION_SUFFIX,
+    setup=setup.SETUP,
 )
 
 
@@ -41,15 +46,15 @@ def open_path(context: CommandContext, path: str) -> None:
     file = documents.resolve(Path(path))
     if documents.exists(file) and not (file.is_file() or file.is_dir()):
         # Reading a pipe without a writer would block for ever.
-        raise Refused(f"{file} is no plain file")
+        raise Refused(tr("{file} is no plain file", file=file))
     if file.suffix.lower() in DATA:
-        raise Refused(f"{file.name} holds data: choose it in Training, under Data")
+        raise Refused(tr("{name} holds data: choose it in Training, under Data", name=file.name))
     if _open_other_kind(context, file):
         return
     context.recovery.file.finish()
     text = documents.read(file)
     if why := length_problem(text):
-        raise Refused(f"{file.name} is not opened: {why}")
+        raise Refused(tr("{name} is not opened: {why}", name=file.name, why=why))
     context.recovery.stash()
     draft = context.recovery.find_draft(str(file))
     source = draft.source if draft else text
@@ -67,7 +72,10 @@ def open_path(context: CommandContext, path: str) -> None:
     context.session.load(doc)
     context.workspaces.show_workspace("program")
     context.settings.add_recent(str(file))
-    context.say(f"Opened {doc.title}" + (" with changes that are not saved yet" if draft else ""))
+    context.say(
+        tr("Opened {title}", title=doc.title)
+        + (tr(" with changes that are not saved yet") if draft else "")
+    )
     if draft:
         context.recovery.adopt_draft(str(file))
         if draft.saved != text:
@@ -100,8 +108,8 @@ def open_watch(context: CommandContext, path: Path) -> None:
     WatchReader(path).close()
     command = ["-P", "-m", "gradscribe", "watch", str(path)]
     if not QProcess.startDetached(launch.python_executable(), command):
-        raise Refused(f"{path.name} is not opened: no window can be started")
-    context.say(f"{path.name} opens in a window of its own")
+        raise Refused(tr("{name} is not opened: no window can be started", name=path.name))
+    context.say(tr("{name} opens in a window of its own", name=path.name))
 
 
 def open_notebook(context: CommandContext, path: Path) -> None:
@@ -114,19 +122,23 @@ def open_notebook(context: CommandContext, path: Path) -> None:
     cells = notebooks.read(path)
     source, skipped = notebooks.to_program(cells)
     if why := length_problem(source):
-        raise Refused(f"{path.name} is not opened: {why}")
+        raise Refused(tr("{name} is not opened: {why}", name=path.name, why=why))
     context.recovery.stash()
     # Without a path: Save must not write a program over the notebook.
     title = formatting.file_name(path.stem)
     context.session.load(Doc(source=source, saved=source, title=title, foreign=True))
     context.workspaces.show_workspace("program")
     context.settings.add_recent(str(path))
-    count = formatting.count(sum(cell.kind == "code" for cell in cells), "cell")
-    words = f"Opened {path.name}, {count}"
+    count = ngettext(
+        "{count:,} cell", "{count:,} cells", sum(cell.kind == "code" for cell in cells)
+    )
+    words = tr("Opened {name}, {count}", name=path.name, count=count)
     if skipped:
-        lines = formatting.count(len(skipped), "line")
+        lines = ngettext("{count:,} line", "{count:,} lines", len(skipped))
         first = skipped[0] if len(skipped[0]) <= 30 else f"{skipped[0][:29]}…"
-        words += f" · {lines} for IPython became comments, the first {first}"
+        words += tr(
+            " · {lines} for IPython became comments, the first {first}", lines=lines, first=first
+        )
     context.say(words)
 
 
@@ -159,24 +171,31 @@ def offer_trust(context: CommandContext) -> None:
         context.notices.drop(OUTSIDE)
         return
     if doc.lesson:
-        text = (
-            f"The lesson {doc.title} came from outside. Its programs wait until you let them run."
+        text = tr(
+            "The lesson {title} came from outside. Its programs wait until you let them run.",
+            title=doc.title,
         )
-        labels = ("Let them run", "Trust this lesson")
+        labels = (tr("Let them run"), tr("Trust this lesson"))
     elif doc.shows_file is not None:
-        text = f"{tape_files.origin(doc.shows_file)}. Read the program before you run it here."
-        labels = ("Run it again here", "Trust this program")
+        text = tr(
+            "{origin}. Read the program before you run it here.",
+            origin=tape_files.origin(doc.shows_file),
+        )
+        labels = (tr("Run it again here"), tr("Trust this program"))
     else:
-        text = f"{doc.title} came from outside. Read it, then run it."
-        labels = ("Run", "Trust this file")
+        text = tr("{title} came from outside. Read it, then run it.", title=doc.title)
+        labels = (tr("Run"), tr("Trust this file"))
     actions = (context.session.run_now, lambda: trust(context))
     choices = tuple(zip(labels, actions, strict=True))
-    more = "Until you trust it, it runs without files, the network and other programs"
+    more = tr("Until you trust it, it runs without files, the network and other programs")
     context.notices.show_now(Notice(OUTSIDE, text, choices, more))
 
 
 @command(
-    "run.trust", "Trust this file", menu="Run/1", when=lambda context: context.session.doc.foreign
+    "run.trust",
+    tr("Trust this file"),
+    menu="Run/1",
+    when=lambda context: context.session.doc.foreign,
 )
 def trust(context: CommandContext) -> None:
     """Let the program from outside run as if you had typed it, now and the next time."""
@@ -187,7 +206,7 @@ def trust(context: CommandContext) -> None:
         context.settings.trust(doc.path, doc.source)
     context.session.trust()
     context.notices.drop(OUTSIDE)
-    context.say(f"{doc.title} is trusted as it now stands")
+    context.say(tr("{title} is trusted as it now stands", title=doc.title))
 
 
 def open_first(context: CommandContext, path: str) -> None:
@@ -202,11 +221,11 @@ def open_first(context: CommandContext, path: str) -> None:
         return
     draft = context.recovery.find_draft("")
     if draft:
-        title = draft.title or "Untitled"
+        title = draft.title or tr("Untitled")
         doc = Doc(source=draft.source, saved=draft.saved, title=title, foreign=draft.foreign)
         context.session.load(doc)
         context.recovery.adopt_draft("")
-        context.say("Here is what you were typing last time")
+        context.say(tr("Here is what you were typing last time"))
     else:
         first = examples.load()[0]
         context.session.load(Doc(source=first.source, saved=first.source, title=first.title))
@@ -217,10 +236,10 @@ def open_example(context: CommandContext, title: str, source: str) -> None:
     context.recovery.stash()
     context.session.load(Doc(source=source, saved=source, title=title))
     context.workspaces.show_workspace("program")
-    context.say(f"Opened the example {title}")
+    context.say(tr("Opened the example {title}", title=title))
 
 
-@command("file.new", "New", menu="File/1", keys=("Ctrl+N",))
+@command("file.new", tr("New"), menu="File/1", keys=("Ctrl+N",))
 def new(context: CommandContext) -> None:
     """Start with an empty program."""
     context.recovery.stash()
@@ -229,21 +248,21 @@ def new(context: CommandContext) -> None:
     context.editor.setFocus()
 
 
-@command("file.new_window", "New window", menu="File/1", keys=("Ctrl+Shift+N",))
+@command("file.new_window", tr("New window"), menu="File/1", keys=("Ctrl+Shift+N",))
 def new_window(context: CommandContext) -> None:
     """Open another window with an empty program; either can be closed without the other."""
     context.open_window()
-    context.say("Another window is opening")
+    context.say(tr("Another window is opening"))
 
 
-@command("file.open", "Open…", menu="File/1", keys=("Ctrl+O",))
+@command("file.open", tr("Open…"), menu="File/1", keys=("Ctrl+O",))
 def open_file(context: CommandContext) -> None:
     """Open a Python program, a notebook, a recorded run, a training session or a set-up."""
-    if path := context.dialogs.ask_open("Open a file", OPENED):
+    if path := context.dialogs.ask_open(tr("Open a file"), OPENED):
         open_path(context, str(path))
 
 
-@submenu("file.recent", "Open recent", menu="File/1")
+@submenu("file.recent", tr("Open recent"), menu="File/1")
 def recent(context: CommandContext) -> list[MenuChoice]:
     """Programs you opened or saved last."""
 
@@ -253,7 +272,7 @@ def recent(context: CommandContext) -> list[MenuChoice]:
     return [choice(path) for path in context.settings.recent()]
 
 
-@submenu("file.examples", "Examples", menu="File/1")
+@submenu("file.examples", tr("Examples"), menu="File/1")
 def list_examples(_: CommandContext) -> list[MenuChoice]:
     """Short programs to start from."""
 
@@ -264,7 +283,7 @@ def list_examples(_: CommandContext) -> list[MenuChoice]:
     return [choice(example) for example in examples.load()]
 
 
-@command("file.gallery", "Choose an example…", menu="File/1", keys=("Ctrl+E",))
+@command("file.gallery", tr("Choose an example…"), menu="File/1", keys=("Ctrl+E",))
 def gallery(context: CommandContext) -> None:
     """See all examples with a sentence about each; in Training all set-ups."""
     context.show_examples(context.workspaces.current)
@@ -274,7 +293,7 @@ def _can_save(context: CommandContext) -> bool:
     return not train.on_training_page(context) or train.has_runs(context)
 
 
-@command("file.save", "Save", menu="File/2", keys=("Ctrl+S",), when=_can_save)
+@command("file.save", tr("Save"), menu="File/2", keys=("Ctrl+S",), when=_can_save)
 def save(context: CommandContext) -> None:
     """Write the program to its file; in Training the session, whose file is asked for."""
     if train.on_training_page(context):
@@ -287,12 +306,12 @@ def save(context: CommandContext) -> None:
         save_as(context)
 
 
-@command("file.save_as", "Save as…", menu="File/2", keys=("Ctrl+Shift+S",), page="program")
+@command("file.save_as", tr("Save as…"), menu="File/2", keys=("Ctrl+Shift+S",), page="program")
 def save_as(context: CommandContext) -> None:
     """Write the program to another file."""
     doc = context.session.doc
     name = doc.path or f"{slug(doc.title)}.py"
-    if path := context.dialogs.ask_save("Save the program", name, PROGRAMS):
+    if path := context.dialogs.ask_save(tr("Save the program"), name, PROGRAMS):
         _save(context, path if path.suffix else path.with_suffix(".py"))
 
 
@@ -304,10 +323,10 @@ def _save(context: CommandContext, path: Path, sure: bool = False) -> None:
         context.recovery.file.notify_changed()
         return
     if objection == "twice":
-        text = f"{path.name} is open in another window too"
+        text = tr("{name} is open in another window too", name=path.name)
         choices = (
-            ("Save as…", lambda: save_as(context)),
-            ("Save anyway", lambda: _save(context, path, sure=True)),
+            (tr("Save as…"), lambda: save_as(context)),
+            (tr("Save anyway"), lambda: _save(context, path, sure=True)),
         )
         context.notices.show_now(Notice("save", text, choices, str(path)))
         return
@@ -322,12 +341,12 @@ def _save(context: CommandContext, path: Path, sure: bool = False) -> None:
             context.settings.mark_read(str(path), doc.source)
         context.recovery.file.mark_saved()
         context.settings.add_recent(str(path))
-        context.say(f"Saved {path.name}")
+        context.say(tr("Saved {name}", name=path.name))
 
     def refused(refusal: Refused) -> None:
         choices = (
-            ("Save as…", lambda: save_as(context)),
-            ("Try again", lambda: _save(context, path, sure)),
+            (tr("Save as…"), lambda: save_as(context)),
+            (tr("Try again"), lambda: _save(context, path, sure)),
         )
         context.notices.show_now(Notice("save", str(refusal), choices))
         context.say(str(refusal))
@@ -335,7 +354,7 @@ def _save(context: CommandContext, path: Path, sure: bool = False) -> None:
     context.recovery.file.write(path, doc, saved, refused)
 
 
-@command("file.quit", "Quit", menu="File/4", keys=("Ctrl+Q",))
+@command("file.quit", tr("Quit"), menu="File/4", keys=("Ctrl+Q",))
 def leave(context: CommandContext) -> None:
     """Close the window; what is not saved is there again next time."""
     context.close_window()

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from gradscribe.app.commands import command
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.playback.flow.highlight import ABOUT_ONE, Highlight, Question
+from gradscribe.playback.translation import tr
 
 
 def _has_card(context: CommandContext) -> bool:
@@ -41,7 +42,7 @@ def _has_tensor(context: CommandContext) -> bool:
     return context.tensors.can_open()
 
 
-@command("graph.tensor", "Explore the tensor", "View/6", when=_has_tensor, page="program")
+@command("graph.tensor", tr("Explore the tensor"), "View/6", when=_has_tensor, page="program")
 def tensor(context: CommandContext) -> None:
     """Show the selected value or gradient whole in a window of its own."""
     context.tensors.open()
@@ -49,7 +50,7 @@ def tensor(context: CommandContext) -> None:
 
 @command(
     "graph.history",
-    "History over the steps",
+    tr("History over the steps"),
     "View/6",
     when=lambda context: context.history.can_show(),
     page="program",
@@ -62,7 +63,7 @@ def history(context: CommandContext) -> None:
 
 @command(
     "graph.ways",
-    "Ways to the loss",
+    tr("Ways to the loss"),
     "View/6",
     when=_has_ways,
     checked=_is_asked("ways"),
@@ -77,7 +78,7 @@ def ways(context: CommandContext) -> None:
 
 @command(
     "graph.next_way",
-    "Next way to the loss",
+    tr("Next way to the loss"),
     "View/6",
     keys=("Ctrl+Alt+Right",),
     when=_has_ways,
@@ -90,7 +91,7 @@ def next_way(context: CommandContext) -> None:
 
 @command(
     "graph.back_way",
-    "Previous way to the loss",
+    tr("Previous way to the loss"),
     "View/6",
     keys=("Ctrl+Alt+Left",),
     when=_has_ways,
@@ -107,7 +108,7 @@ def _has_passes(context: CommandContext) -> bool:
 
 @command(
     "graph.walk",
-    "Walk from the loss to the leaves",
+    tr("Walk from the loss to the leaves"),
     "View/6",
     keys=("Ctrl+Alt+N",),
     when=_has_passes,
@@ -121,7 +122,7 @@ def walk(context: CommandContext) -> None:
 
 @command(
     "graph.before",
-    "What leads here",
+    tr("What leads here"),
     "View/6",
     when=_has_card,
     checked=_is_asked("before"),
@@ -134,7 +135,7 @@ def before(context: CommandContext) -> None:
 
 @command(
     "graph.after",
-    "What follows",
+    tr("What follows"),
     "View/6",
     when=_has_card,
     checked=_is_asked("after"),
@@ -147,7 +148,7 @@ def after(context: CommandContext) -> None:
 
 @command(
     "graph.cut",
-    "Where is it cut",
+    tr("Where is it cut"),
     "View/6",
     when=_has_card,
     checked=_is_asked("cut"),
@@ -160,7 +161,7 @@ def cut(context: CommandContext) -> None:
 
 @command(
     "graph.bottlenecks",
-    "Bottlenecks",
+    tr("Bottlenecks"),
     "View/6",
     when=_has_card,
     checked=_is_asked("bottlenecks"),
@@ -173,7 +174,7 @@ def bottlenecks(context: CommandContext) -> None:
 
 @command(
     "graph.critical",
-    "Critical path by time",
+    tr("Critical path by time"),
     "View/6",
     when=_has_ops,
     checked=_is_asked("critical"),
@@ -186,7 +187,7 @@ def critical(context: CommandContext) -> None:
 
 @command(
     "graph.gradient",
-    "Hide what is outside of the gradient graph",
+    tr("Hide what is outside of the gradient graph"),
     "View/6",
     when=_has_ops,
     checked=lambda context: context.session.view.gradient_only,
@@ -204,7 +205,7 @@ def _has_answer(context: CommandContext) -> bool:
 
 @command(
     "graph.all",
-    "Show everything again",
+    tr("Show everything again"),
     "View/6",
     keys=("Ctrl+Alt+Backspace",),
     when=_has_answer,

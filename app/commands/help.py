@@ -5,36 +5,37 @@ from html import escape
 from gradscribe.app import commands
 from gradscribe.app.commands import command
 from gradscribe.app.commands.context import CommandContext
+from gradscribe.playback.translation import tr
 
 
-@command("help.palette", "All commands…", "Help/1", keys=("Ctrl+Shift+P", "Ctrl+K"))
+@command("help.palette", tr("All commands…"), "Help/1", keys=("Ctrl+Shift+P", "Ctrl+K"))
 def palette(context: CommandContext) -> None:
     """Find any command by typing part of its name."""
     context.show_palette()
 
 
-@command("help.manual", "Manual", "Help/1", keys=("Shift+F1",))
+@command("help.manual", tr("Manual"), "Help/1", keys=("Shift+F1",))
 def manual(context: CommandContext) -> None:
     """Read what each part of the program does, with a search."""
     context.manual.show()
 
 
-@command("help.findings", "What the findings mean", "Help/1")
+@command("help.findings", tr("What the findings mean"), "Help/1")
 def findings(context: CommandContext) -> None:
     """Read what each finding of the doctor means and why it matters."""
     context.manual.show("findings")
 
 
-@command("help.messages", "What the error hints mean", "Help/1")
+@command("help.messages", tr("What the error hints mean"), "Help/1")
 def messages(context: CommandContext) -> None:
     """Read PyTorch's common errors, each with what to do."""
     context.manual.show("messages")
 
 
-@command("help.keys", "Keyboard shortcuts", "Help/1", keys=("F1",))
+@command("help.keys", tr("Keyboard shortcuts"), "Help/1", keys=("F1",))
 def keys(context: CommandContext) -> None:
     """See all shortcuts on one page."""
-    context.show_card("Keyboard shortcuts", shortcut_table())
+    context.show_card(tr("Keyboard shortcuts"), shortcut_table())
 
 
 def shortcut_table() -> str:
@@ -50,25 +51,33 @@ def shortcut_table() -> str:
     return f"<table cellpadding=3>{''.join(rows)}</table>"
 
 
-@command("help.about", "About Gradscribe", "Help/2")
+@command("help.about", tr("About Gradscribe"), "Help/2")
 def about(context: CommandContext) -> None:
     """See the versions and the restrictions of your programs."""
     result = context.session.result
-    engine = f"torch {escape(result.torch)}" if result.torch else "the engine is still starting"
+    engine = (
+        tr("torch {escape}", escape=escape(result.torch))
+        if result.torch
+        else tr("the engine is still starting")
+    )
     devices = escape(", ".join(result.devices))
     context.show_card(
         "Gradscribe",
-        "<p>Type PyTorch and see it run forward and backward.</p>"
-        f"<p>Running {engine} on {devices}.</p><p>{sandbox_text(result.kept)}</p>"
-        "<p>MIT licence.</p>",
+        tr(
+            "<p>Type PyTorch and see it run forward and backward.</p><p>Running "
+            "{engine} on {devices}.</p><p>{sandbox_text}</p><p>MIT licence.</p>",
+            engine=engine,
+            devices=devices,
+            sandbox_text=sandbox_text(result.kept),
+        ),
     )
 
 
 DENIED = {
-    "files": "writing files and reading those of others",
-    "network": "the network",
-    "processes": "other programs",
-    "memory": "more memory than there is",
+    "files": tr("writing files and reading those of others"),
+    "network": tr("the network"),
+    "processes": tr("other programs"),
+    "memory": tr("more memory than there is"),
 }
 
 
@@ -76,6 +85,10 @@ def sandbox_text(kept: tuple[str, ...]) -> str:
     """Return a sentence on what the sandbox denies to programs."""
     words = [DENIED[name] for name in kept if name in DENIED]
     if not words:
-        return "Programs run with all of your permissions."
-    listed = f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
-    return f"Programs are kept from {listed}."
+        return tr("Programs run with all of your permissions.")
+    listed = (
+        tr("{join} and {words}", join=", ".join(words[:-1]), words=words[-1])
+        if len(words) > 1
+        else words[0]
+    )
+    return tr("Programs are kept from {listed}.", listed=listed)

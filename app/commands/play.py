@@ -4,8 +4,9 @@ from gradscribe.app.commands import MenuChoice, command, submenu
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.playback.tape import passes
 from gradscribe.playback.tape.index import index_of
+from gradscribe.playback.translation import tr
 
-PACES = {"event": "Event by event", "line": "Line by line", "step": "Step by step"}
+PACES = {"event": tr("Event by event"), "line": tr("Line by line"), "step": tr("Step by step")}
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
@@ -13,7 +14,9 @@ def _has_tape(context: CommandContext) -> bool:
     return context.clock.length > 0 or context.workspaces.current == "training"
 
 
-@command("play.toggle", "Play or pause", "Play/1", keys=("F7",), bare=("Space",), when=_has_tape)
+@command(
+    "play.toggle", tr("Play or pause"), "Play/1", keys=("F7",), bare=("Space",), when=_has_tape
+)
 def toggle(context: CommandContext) -> None:
     """Play the tape or train on from here, or pause."""
     if context.workspaces.current == "training":
@@ -22,7 +25,7 @@ def toggle(context: CommandContext) -> None:
         context.clock.toggle()
 
 
-@command("play.step", "Step", "Play/1", keys=("Alt+Right",), bare=("Right",), when=_has_tape)
+@command("play.step", tr("Step"), "Play/1", keys=("Alt+Right",), bare=("Right",), when=_has_tape)
 def step(context: CommandContext) -> None:
     """Show the next event; in Training make one step."""
     if context.workspaces.current == "training":
@@ -31,7 +34,7 @@ def step(context: CommandContext) -> None:
         context.clock.step()
 
 
-@command("play.back", "Step back", "Play/1", keys=("Alt+Left",), bare=("Left",), when=_has_tape)
+@command("play.back", tr("Step back"), "Play/1", keys=("Alt+Left",), bare=("Left",), when=_has_tape)
 def back(context: CommandContext) -> None:
     """Go back by one event; in Training by one step."""
     if context.workspaces.current == "training":
@@ -40,7 +43,7 @@ def back(context: CommandContext) -> None:
         context.clock.back()
 
 
-@command("play.next_line", "Next line", "Play/1", keys=("F10",), when=_has_tape)
+@command("play.next_line", tr("Next line"), "Play/1", keys=("F10",), when=_has_tape)
 def next_line(context: CommandContext) -> None:
     """Run on to the end of the next line of the program; in Training of the step."""
     if context.workspaces.current == "training":
@@ -50,7 +53,12 @@ def next_line(context: CommandContext) -> None:
 
 
 @command(
-    "play.line_back", "Previous line", "Play/1", keys=("Ctrl+F10",), when=_has_tape, page="program"
+    "play.line_back",
+    tr("Previous line"),
+    "Play/1",
+    keys=("Ctrl+F10",),
+    when=_has_tape,
+    page="program",
 )
 def line_back(context: CommandContext) -> None:
     """Go back by one line of the program."""
@@ -63,7 +71,7 @@ def _has_steps(context: CommandContext) -> bool:
 
 @command(
     "play.next_step",
-    "Same event in the next step",
+    tr("Same event in the next step"),
     "Play/1",
     keys=("Ctrl+Shift+PgDown",),
     bare=("PgDown",),
@@ -76,7 +84,7 @@ def next_step(context: CommandContext) -> None:
 
 @command(
     "play.step_back",
-    "Same event in the previous step",
+    tr("Same event in the previous step"),
     "Play/1",
     keys=("Ctrl+Shift+PgUp",),
     bare=("PgUp",),
@@ -87,13 +95,13 @@ def step_back(context: CommandContext) -> None:
     context.clock.turn_step(-1)
 
 
-@command("play.go_to_step", "Go to step…", "Play/2", keys=("Ctrl+G",), when=_has_steps)
+@command("play.go_to_step", tr("Go to step…"), "Play/2", keys=("Ctrl+G",), when=_has_steps)
 def go_to_step(context: CommandContext) -> None:
     """Type the number of a step of the loop."""
     context.edit_step()
 
 
-@submenu("play.pass", "Play a backward pass", "Play/2", page="program")
+@submenu("play.pass", tr("Play a backward pass"), "Play/2", page="program")
 def backward_passes(context: CommandContext) -> list[MenuChoice]:
     """Play a backward pass of this step by itself, from its start to its end."""
     if context.workspaces.current != "program":
@@ -103,14 +111,16 @@ def backward_passes(context: CommandContext) -> list[MenuChoice]:
 
     def choice(number: int, run: int) -> MenuChoice:
         start, stop = index.passes[run]
-        title = f"Pass {number}: {passes.title(index, run)}"
+        title = tr("Pass {number}: {title}", number=number, title=passes.title(index, run))
         here = start < context.session.view.position <= stop + 1
         return MenuChoice(title, lambda at: at.clock.play_span(start, stop + 1), checked=here)
 
     return [choice(number, run) for number, run in enumerate(found, 1)]
 
 
-@command("play.reset", "Go to start", "Play/2", keys=("Alt+Home",), bare=("Home",), when=_has_tape)
+@command(
+    "play.reset", tr("Go to start"), "Play/2", keys=("Alt+Home",), bare=("Home",), when=_has_tape
+)
 def reset(context: CommandContext) -> None:
     """Go to the start of the tape; in Training to step 0."""
     if context.workspaces.current == "training":
@@ -119,7 +129,7 @@ def reset(context: CommandContext) -> None:
         context.clock.reset()
 
 
-@command("play.end", "Go to end", "Play/2", keys=("Alt+End",), bare=("End",), when=_has_tape)
+@command("play.end", tr("Go to end"), "Play/2", keys=("Alt+End",), bare=("End",), when=_has_tape)
 def to_end(context: CommandContext) -> None:
     """Go to the end of the tape; in Training to the furthest step."""
     if context.workspaces.current == "training":
@@ -128,7 +138,7 @@ def to_end(context: CommandContext) -> None:
         context.clock.to_end()
 
 
-@command("play.faster", "Faster", "Play/3", keys=("Alt+Up",))
+@command("play.faster", tr("Faster"), "Play/3", keys=("Alt+Up",))
 def faster(context: CommandContext) -> None:
     """Play at twice the speed."""
     if context.workspaces.current == "training":
@@ -137,7 +147,7 @@ def faster(context: CommandContext) -> None:
         context.clock.set_speed(context.clock.speed * 2)
 
 
-@command("play.slower", "Slower", "Play/3", keys=("Alt+Down",))
+@command("play.slower", tr("Slower"), "Play/3", keys=("Alt+Down",))
 def slower(context: CommandContext) -> None:
     """Play at half the speed."""
     if context.workspaces.current == "training":
@@ -146,7 +156,7 @@ def slower(context: CommandContext) -> None:
         context.clock.set_speed(context.clock.speed / 2)
 
 
-@submenu("play.speed", "Speed", "Play/3", page="program")
+@submenu("play.speed", tr("Speed"), "Play/3", page="program")
 def speeds(context: CommandContext) -> list[MenuChoice]:
     """Speed of the playback."""
 
@@ -157,7 +167,7 @@ def speeds(context: CommandContext) -> list[MenuChoice]:
     return [choice(speed) for speed in SPEEDS]
 
 
-@submenu("play.pace", "Play by", "Play/3", page="program")
+@submenu("play.pace", tr("Play by"), "Play/3", page="program")
 def paces(context: CommandContext) -> list[MenuChoice]:
     """Pace of the playback: event by event, line by line, or step by step."""
 

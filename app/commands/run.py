@@ -6,8 +6,9 @@ import sys
 from gradscribe.app.commands import MenuChoice, command, submenu
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.files.python_choice import device_words
+from gradscribe.app.link import own_engine
 from gradscribe.app.link.python_search import FoundPython
-from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 
 MEMORIES = (64, 128, 256, 512, 1024, 2048, 4096)
 """Megabytes to choose from."""
@@ -19,7 +20,7 @@ def _is_busy(context: CommandContext) -> bool:
     return context.ranks.is_running or context.session.result.engine in ("running", "stopping")
 
 
-@command("run.now", "Run now", menu="Run/1", keys=("F5", "Ctrl+Return"), page="program")
+@command("run.now", tr("Run now"), menu="Run/1", keys=("F5", "Ctrl+Return"), page="program")
 def run_now(context: CommandContext) -> None:
     """Run the program from the top without waiting for a pause in typing."""
     context.session.run_now()
@@ -27,7 +28,7 @@ def run_now(context: CommandContext) -> None:
 
 @command(
     "run.fix",
-    "Apply the error's fix",
+    tr("Apply the error's fix"),
     menu="Run/1",
     keys=("Alt+Return",),
     when=lambda context: bool(context.error_fix.program),
@@ -38,14 +39,14 @@ def fix(context: CommandContext) -> None:
     context.error_fix.apply()
 
 
-@command("run.stop", "Stop", menu="Run/1", keys=("Ctrl+.",), bare=("Esc",), when=_is_busy)
+@command("run.stop", tr("Stop"), menu="Run/1", keys=("Ctrl+.",), bare=("Esc",), when=_is_busy)
 def stop(context: CommandContext) -> None:
     """Interrupt the program that is running, on one rank or several."""
     context.ranks.stop()
     context.session.stop()
 
 
-@command("run.restart", "Restart engine", menu="Run/1", keys=("Ctrl+Shift+F5",))
+@command("run.restart", tr("Restart engine"), menu="Run/1", keys=("Ctrl+Shift+F5",))
 def restart(context: CommandContext) -> None:
     """Replace the process that runs your program by a new one."""
     context.session.restart()
@@ -53,32 +54,32 @@ def restart(context: CommandContext) -> None:
 
 @command(
     "run.ranks",
-    "Ranks…",
+    tr("Ranks…"),
     menu="Run/2",
     when=lambda context: not context.ranks.is_running,
     page="program",
 )
 def on_ranks(context: CommandContext) -> None:
     """Run the program on several ranks under torch.distributed, with your permissions."""
-    count = context.dialogs.ask_number("Ranks, each a process with your permissions", 2)
+    count = context.dialogs.ask_number(tr("Ranks, each a process with your permissions"), 2)
     if count is not None and (refusal := context.ranks.run(count)):
         context.say(refusal)
 
 
-@command("run.seed", "Seed…", menu="Run/2", page="program")
+@command("run.seed", tr("Seed…"), menu="Run/2", page="program")
 def seed(context: CommandContext) -> None:
     """Choose the seed of the random numbers."""
-    number = context.dialogs.ask_number("Seed of the random numbers", context.session.doc.seed)
+    number = context.dialogs.ask_number(tr("Seed of the random numbers"), context.session.doc.seed)
     if number is not None:
         context.session.set_seed(number)
-        context.say(f"Seed {number}")
+        context.say(tr("Seed {number}", number=number))
 
 
-@command("run.reseed", "Next seed", menu="Run/2", keys=("Ctrl+Shift+R",), page="program")
+@command("run.reseed", tr("Next seed"), menu="Run/2", keys=("Ctrl+Shift+R",), page="program")
 def reseed(context: CommandContext) -> None:
     """Run with other random numbers."""
     context.session.set_seed(context.session.doc.seed + 1)
-    context.say(f"Seed {context.session.doc.seed}")
+    context.say(tr("Seed {seed}", seed=context.session.doc.seed))
 
 
 def _has_passes(context: CommandContext) -> bool:
@@ -86,7 +87,11 @@ def _has_passes(context: CommandContext) -> bool:
 
 
 @command(
-    "run.no_grad", "Measure no_grad next to grad…", menu="Run/4", when=_has_passes, page="program"
+    "run.no_grad",
+    tr("Measure no_grad next to grad…"),
+    menu="Run/4",
+    when=_has_passes,
+    page="program",
 )
 def measure_no_grad(context: CommandContext) -> None:
     """Measure time and memory of the program's forward with and without recording for backward."""
@@ -94,14 +99,18 @@ def measure_no_grad(context: CommandContext) -> None:
 
 
 @command(
-    "run.modes", "Measure reverse and forward mode…", menu="Run/4", when=_has_passes, page="program"
+    "run.modes",
+    tr("Measure reverse and forward mode…"),
+    menu="Run/4",
+    when=_has_passes,
+    page="program",
 )
 def measure_modes(context: CommandContext) -> None:
     """Measure the gradient by reverse mode, and by forward mode direction after direction."""
     context.costs.show("modes")
 
 
-@submenu("run.memory", "Memory for values", menu="Run/3")
+@submenu("run.memory", tr("Memory for values"), menu="Run/3")
 def memory(context: CommandContext) -> list[MenuChoice]:
     """Memory for recorded values; beyond it the oldest become summaries."""
 
@@ -113,7 +122,7 @@ def memory(context: CommandContext) -> list[MenuChoice]:
     return [choice(amount) for amount in MEMORIES]
 
 
-@submenu("run.timeout", "Time limit", menu="Run/3")
+@submenu("run.timeout", tr("Time limit"), menu="Run/3")
 def timeout(context: CommandContext) -> list[MenuChoice]:
     """Time after which a program is stopped."""
 
@@ -131,29 +140,35 @@ def timeout(context: CommandContext) -> list[MenuChoice]:
 def duration_text(seconds: int) -> str:
     """Return ``10 seconds``, ``2 minutes``, ``1 hour``."""
     if seconds < 60:
-        return formatting.count(seconds, "second")
+        return ngettext("{count:,} second", "{count:,} seconds", seconds)
     return (
-        formatting.count(seconds // 60, "minute") if seconds < 3600 else formatting.count(1, "hour")
+        ngettext("{count:,} minute", "{count:,} minutes", seconds // 60)
+        if seconds < 3600
+        else ngettext("{count:,} hour", "{count:,} hours", 1)
     )
 
 
-@submenu("run.python", "Python", menu="Run/2", page="program")
+@submenu("run.python", tr("Python"), menu="Run/2", page="program")
 def python(context: CommandContext) -> list[MenuChoice]:
     """Python that the program runs in, with its packages."""
     here = context.session.doc.interpreter
-    version = f"Python {platform.python_version()}"
+    apart = None if own_engine.has_torch() else own_engine.read()
+    number = apart.python.version if apart else platform.python_version()
+    version = tr("Python {python_version}", python_version=number)
     choices = [
         MenuChoice(
             " · ".join(filter(None, ["Gradscribe's own", version, *_own_parts(context)])),
             lambda at: at.python.choose_own(),
-            sys.executable,
+            apart.python.path if apart else sys.executable,
             checked=here is None,
         )
     ]
 
     def choice(found: FoundPython) -> MenuChoice:
-        parts = [found.name, f"Python {found.version}" if found.version else ""]
-        parts.append(f"torch {found.torch}" if found.torch else "no torch found")
+        parts = [found.name, tr("Python {version}", version=found.version) if found.version else ""]
+        parts.append(
+            tr("torch {torch}", torch=found.torch) if found.torch else tr("no torch found")
+        )
         parts.append(context.python.devices(found) or "")
         return MenuChoice(
             " · ".join(filter(None, parts)),
@@ -163,8 +178,11 @@ def python(context: CommandContext) -> list[MenuChoice]:
         )
 
     choices += [choice(found) for found in context.python.found()]
-    machine = MenuChoice("On another machine…", _choose_machine)
-    return [*choices, MenuChoice("Other…", _choose_other_python), machine]
+    machine = MenuChoice(tr("On another machine…"), _choose_machine)
+    choices += [MenuChoice(tr("Other…"), _choose_other_python), machine]
+    if (set_up := context.python.set_up) is not None:
+        choices.append(MenuChoice(tr("Set up PyTorch…"), lambda _: set_up()))
+    return choices
 
 
 def _own_parts(context: CommandContext) -> list[str]:
@@ -173,11 +191,11 @@ def _own_parts(context: CommandContext) -> list[str]:
     if context.session.doc.interpreter is not None or not result.torch:
         return []
     names = tuple(d.title or d.name for d in result.details if d.name != "cpu")
-    return [f"torch {result.torch}", device_words(names)]
+    return [tr("torch {torch}", torch=result.torch), device_words(names)]
 
 
 def _choose_other_python(context: CommandContext) -> None:
-    path = context.dialogs.ask_open("Choose a Python", "Python (python*);;All files (*)")
+    path = context.dialogs.ask_open(tr("Choose a Python"), tr("Python (python*);;All files (*)"))
     if path is not None:
         context.python.choose(str(path))
 
@@ -189,7 +207,7 @@ def _choose_machine(context: CommandContext) -> None:
         context.python.choose(address)
 
 
-@submenu("run.device", "Device", menu="Run/2", page="program")
+@submenu("run.device", tr("Device"), menu="Run/2", page="program")
 def device(context: CommandContext) -> list[MenuChoice]:
     """Device that the name ``device`` is in the program."""
 
@@ -202,7 +220,7 @@ def device(context: CommandContext) -> list[MenuChoice]:
 
 @command(
     "run.access",
-    "Let my programs use files",
+    tr("Let my programs use files"),
     menu="Run/3",
     checked=lambda context: context.settings.flag("access"),
 )
@@ -211,7 +229,7 @@ def access(context: CommandContext) -> None:
     on = not context.settings.flag("access")
     context.settings.put("access", on)
     context.say(
-        "Your programs may use files, the network and other programs"
+        tr("Your programs may use files, the network and other programs")
         if on
-        else "Your programs may not use files, the network or other programs"
+        else tr("Your programs may not use files, the network or other programs")
     )

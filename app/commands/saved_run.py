@@ -14,6 +14,7 @@ from gradscribe.app.runtime.notice import Notice
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape_file import RunFile, RunView
 from gradscribe.playback.text.formatting import file_name, slug
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.editor.source_text import length_problem
 
 SPOILT = "spoilt"
@@ -21,7 +22,7 @@ SPOILT = "spoilt"
 ReadRuns = tuple[RunFile, tuple[RunFile | None, ...], str]
 MOST_AT_ONCE = 2 << 20
 """Largest file in bytes that is read in the GUI thread."""
-RUNS = f"Recorded runs (*{tape_files.SUFFIX})"
+RUNS = tr("Recorded runs (*{suffix})", suffix=tape_files.SUFFIX)
 
 
 def open_run(context: CommandContext, path: Path) -> None:
@@ -61,9 +62,13 @@ def _show_all(context: CommandContext, path: Path, read: ReadRuns) -> str:
     context.settings.add_recent(str(path))
     if len(runs) > 1 and found.has_numbers:
         context.ranks.show(runs)
-        words = f"Opened {len(runs)} ranks as they were recorded; nothing has run"
+        words = tr(
+            "Opened {runs_count} ranks as they were recorded; nothing has run", runs_count=len(runs)
+        )
     if missing:
-        context.notices.show_now(Notice(SPOILT, f"Tapes of other ranks are {missing}"))
+        context.notices.show_now(
+            Notice(SPOILT, tr("Tapes of other ranks are {missing}", missing=missing))
+        )
     return words
 
 
@@ -74,7 +79,7 @@ def open_temporary(context: CommandContext, path: Path) -> None:
         Refused: it cannot be read, or is no recorded run.
     """
     if not tape_files.is_tape(path):
-        raise Refused(f"{path} is no recorded run")
+        raise Refused(tr("{path} is no recorded run", path=path))
     context.say(_show(context, path, "", tape_files.read(path)))
     with contextlib.suppress(OSError):
         path.unlink()
@@ -85,7 +90,7 @@ def _show(context: CommandContext, path: Path, name: str, found: RunFile) -> str
     context.recovery.file.finish()
     about, shown = found.program, found.view
     if why := length_problem(about.source):
-        raise Refused(f"{path.name} is not opened: {why}")
+        raise Refused(tr("{name} is not opened: {why}", name=path.name, why=why))
     context.recovery.stash()
     calls = None if shown.open_calls is None else frozenset(shown.open_calls)
     doc = Doc(
@@ -104,12 +109,16 @@ def _show(context: CommandContext, path: Path, name: str, found: RunFile) -> str
     context.workspaces.show_workspace("program")
     context.notices.drop(SPOILT)
     if found.trouble:
-        text = f"{name or doc.title} is not whole: {found.trouble}"
-        lost = "" if found.has_numbers else ". Its program is here, its numbers are lost"
+        text = tr("{value} is not whole: {trouble}", value=name or doc.title, trouble=found.trouble)
+        lost = "" if found.has_numbers else tr(". Its program is here, its numbers are lost")
         context.notices.show_now(Notice(SPOILT, text + lost))
     name = name or doc.title
-    what = f"{name} as it was recorded" if found.has_numbers else f"the program of {name}"
-    return f"Opened {what}; nothing has run"
+    what = (
+        tr("{name} as it was recorded", name=name)
+        if found.has_numbers
+        else tr("the program of {name}", name=name)
+    )
+    return tr("Opened {what}; nothing has run", what=what)
 
 
 def _has_run(context: CommandContext) -> bool:
@@ -117,13 +126,13 @@ def _has_run(context: CommandContext) -> bool:
     return bool(result.tape.events) and not session.shows_draft and result.shown_id != 0
 
 
-@command("file.save_run", "Save run…", menu="File/2", when=_has_run, page="program")
+@command("file.save_run", tr("Save run…"), menu="File/2", when=_has_run, page="program")
 def save_run(context: CommandContext) -> None:
     """Write the program, every number of the run and your place in it to a file."""
     session = context.session
     doc = session.doc
     name = f"{slug(doc.title)}{tape_files.SUFFIX}"
-    path = context.dialogs.ask_save("Save the run", name, RUNS)
+    path = context.dialogs.ask_save(tr("Save the run"), name, RUNS)
     if path is None:
         return
     if not tape_files.is_tape(path):

@@ -17,9 +17,10 @@ from gradscribe.engine.protocol.setup import Part, Setup, SetupError
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import Catalogue, StopCondition
 from gradscribe.engine.protocol.training.catalogue import hint_for_option
+from gradscribe.playback.translation import tr
 
 SETUP = ".json"
-SETUPS = f"Set-ups (*{SETUP})"
+SETUPS = tr("Set-ups (*{setup})", setup=SETUP)
 
 
 class OpenedSetup(NamedTuple):
@@ -41,7 +42,9 @@ def read(path: Path, catalogue: Catalogue | None = None) -> OpenedSetup:
     try:
         setup, steps = setups.parse_text(text, hint), setups.requested_steps(text)
     except SetupError as error:
-        raise documents.Refused(f"{path.name} is no set-up for training: {error}") from None
+        raise documents.Refused(
+            tr("{name} is no set-up for training: {error}", name=path.name, error=error)
+        ) from None
     table = path.parent / files.data_path(setup)
     if files.data_path(setup) and os.path.isfile(table):
         data = Part(setup.data.name, {**setup.data.options, "path": str(table)})
@@ -82,21 +85,21 @@ def _begin(context: CommandContext, opened: OpenedSetup) -> None:
     )
     context.workspaces.show_workspace("training")
     context.settings.add_recent(str(path))
-    end = "" if steps is None else f"; it pauses at step {steps:,}"
-    context.say(f"Opened {path.name}{end}")
+    end = "" if steps is None else tr("; it pauses at step {steps:,}", steps=steps)
+    context.say(tr("Opened {name}{end}", name=path.name, end=end))
 
 
-@command("train.open_setup", "Open set-up…", "Train/2")
+@command("train.open_setup", tr("Open set-up…"), "Train/2")
 def choose_setup(context: CommandContext) -> None:
     """Train with a set-up from a file, like gradscribe train."""
-    if path := context.dialogs.ask_open("Open a set-up", SETUPS):
+    if path := context.dialogs.ask_open(tr("Open a set-up"), SETUPS):
         open_setup(context, documents.resolve(path))
 
 
-@command("train.export_setup", "Export set-up as JSON…", "Train/4", when=train.on_training_page)
+@command("train.export_setup", tr("Export set-up as JSON…"), "Train/4", when=train.on_training_page)
 def export_setup(context: CommandContext) -> None:
     """Write the set-up to a file, for gradscribe train or to open it later."""
-    path = ask_name(context, "Export the set-up", f"setup{SETUP}", SETUPS)
+    path = ask_name(context, tr("Export the set-up"), f"setup{SETUP}", SETUPS)
     if path is None:
         return
     setup, run = context.training.setup, context.training.run
@@ -110,6 +113,6 @@ def export_setup(context: CommandContext) -> None:
         if source and not user_module.is_guarded(setup):
             # It was exported here, so it is not from outside when it is opened again.
             context.settings.trust(str(documents.resolve(path)), source)
-        context.say(f"Wrote {path.name}")
+        context.say(tr("Wrote {name}", name=path.name))
 
     context.file_writer.write(path, lambda: [text, b"\n"], written)

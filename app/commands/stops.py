@@ -8,7 +8,7 @@ from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.code.moved_lines import in_earlier_text
 from gradscribe.playback.tape import event_text, stops
 from gradscribe.playback.tape.index import index_of
-from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 
 
 def _on_program(context: CommandContext) -> bool:
@@ -52,7 +52,7 @@ def _run_on(context: CommandContext, found: Sequence[int], nothing: str, none: s
 
 @command(
     "play.breakpoint",
-    "Breakpoint on this line",
+    tr("Breakpoint on this line"),
     "Play/4",
     keys=("F9",),
     when=_on_program,
@@ -63,12 +63,16 @@ def toggle_breakpoint(context: CommandContext) -> None:
     line = context.editor.caret_line()
     context.editor.breakpoints.toggle(line)
     is_set = line in context.session.view.breakpoints
-    context.say(f"Breakpoint on line {line}" if is_set else f"No breakpoint on line {line}")
+    context.say(
+        tr("Breakpoint on line {line}", line=line)
+        if is_set
+        else tr("No breakpoint on line {line}", line=line)
+    )
 
 
 @command(
     "play.no_breakpoints",
-    "Remove all breakpoints",
+    tr("Remove all breakpoints"),
     "Play/4",
     keys=("Ctrl+Shift+F9",),
     when=_has_breakpoints,
@@ -77,48 +81,61 @@ def remove_breakpoints(context: CommandContext) -> None:
     """Remove the breakpoints of all lines."""
     count = len(context.session.view.breakpoints)
     context.editor.breakpoints.set_lines(())
-    context.say(f"{formatting.count(count, 'breakpoint')} removed")
+    context.say(
+        tr(
+            "{breakpoints} removed",
+            breakpoints=ngettext("{count:,} breakpoint", "{count:,} breakpoints", count),
+        )
+    )
 
 
-@command("play.next_stop", "Next breakpoint", "Play/4", keys=("Shift+F9",), when=_can_stop)
+@command("play.next_stop", tr("Next breakpoint"), "Play/4", keys=("Shift+F9",), when=_can_stop)
 def next_breakpoint(context: CommandContext) -> None:
     """Play on to where a line with a breakpoint runs next."""
-    none = "No line with a breakpoint has run"
-    _run_on(context, context.clock.breakpoints(), "No breakpoint comes after this", none)
+    none = tr("No line with a breakpoint has run")
+    _run_on(context, context.clock.breakpoints(), tr("No breakpoint comes after this"), none)
 
 
-@command("play.stop_back", "Previous breakpoint", "Play/4", keys=("Ctrl+F9",), when=_can_stop)
+@command("play.stop_back", tr("Previous breakpoint"), "Play/4", keys=("Ctrl+F9",), when=_can_stop)
 def previous_breakpoint(context: CommandContext) -> None:
     """Go back to where a line with a breakpoint has run before."""
     there = stops.last_of(context.clock.breakpoints(), context.session.view.position)
     if there is None:
-        context.say("No breakpoint comes before this")
+        context.say(tr("No breakpoint comes before this"))
         return
     context.clock.run_to(there)
 
 
-@command("play.run_to_line", "Run to this line", "Play/4", keys=("Ctrl+Shift+F10",), when=_has_run)
+@command(
+    "play.run_to_line", tr("Run to this line"), "Play/4", keys=("Ctrl+Shift+F10",), when=_has_run
+)
 def run_to_line(context: CommandContext) -> None:
     """Play on to where the caret's line runs next, forward or in the backward pass."""
     line, result = context.editor.caret_line(), context.session.result
     then = in_earlier_text((line,), context.session.doc.source, result.source)
     found = stops.stops_of(result.tape, then)
-    none = f"Nothing is recorded on line {line}"
-    _run_on(context, found, f"Line {line} does not run after this", none)
+    none = tr("Nothing is recorded on line {line}", line=line)
+    _run_on(context, found, tr("Line {line} does not run after this", line=line), none)
 
 
-@command("play.next_node", "Next backward node", "Play/5", keys=("Ctrl+Shift+F7",), when=_has_run)
+@command(
+    "play.next_node", tr("Next backward node"), "Play/5", keys=("Ctrl+Shift+F7",), when=_has_run
+)
 def next_node(context: CommandContext) -> None:
     """Play on until the next backward node has run."""
     found = stops.nodes(context.session.result.tape)
-    _run_on(context, found, "No backward node runs after this", "No backward pass was recorded")
+    _run_on(
+        context, found, tr("No backward node runs after this"), tr("No backward pass was recorded")
+    )
 
 
-@command("play.next_nan", "Next NaN", "Play/5", keys=("Ctrl+Shift+F8",), when=_has_run)
+@command("play.next_nan", tr("Next NaN"), "Play/5", keys=("Ctrl+Shift+F8",), when=_has_run)
 def next_nan(context: CommandContext) -> None:
     """Play on until a value or a gradient contains a NaN."""
     found = stops.nans(context.session.result.tape)
-    _run_on(context, found, "No NaN comes after this", "No value and no gradient contains a NaN")
+    _run_on(
+        context, found, tr("No NaN comes after this"), tr("No value and no gradient contains a NaN")
+    )
 
 
 def _run_on_tensor(
@@ -128,28 +145,33 @@ def _run_on_tensor(
     if value is not None:
         index = index_of(context.session.result.tape)
         name, found = event_text.value_name(index, value), find(index.tape, value)
-        _run_on(context, found, f"{name} {words} after this", f"{name} {words}")
+        _run_on(
+            context,
+            found,
+            tr("{name} {words} after this", name=name, words=words),
+            f"{name} {words}",
+        )
 
 
 @command(
     "play.next_change",
-    "Next change of this tensor",
+    tr("Next change of this tensor"),
     "Play/5",
     keys=("Ctrl+Shift+F11",),
     when=_has_tensor,
 )
 def next_change(context: CommandContext) -> None:
     """Play on until the selected tensor, or the variable of its name, gets other numbers."""
-    _run_on_tensor(context, stops.changes, "does not change")
+    _run_on_tensor(context, stops.changes, tr("does not change"))
 
 
 @command(
     "play.next_gradient",
-    "Next gradient of this tensor",
+    tr("Next gradient of this tensor"),
     "Play/5",
     keys=("Ctrl+Shift+F12",),
     when=_has_tensor,
 )
 def next_gradient(context: CommandContext) -> None:
     """Play on until the selected tensor has got a gradient: a leaf one that accumulates in it."""
-    _run_on_tensor(context, stops.gradients, "gets no gradient")
+    _run_on_tensor(context, stops.gradients, tr("gets no gradient"))

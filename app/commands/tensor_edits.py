@@ -8,6 +8,7 @@ from gradscribe.playback.code import parameter_edits, property_edits, root_edits
 from gradscribe.playback.code.property_edits import Property
 from gradscribe.playback.lab.dtypes import bytes_in
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 
 
 def _value(context: CommandContext) -> Value | None:
@@ -39,14 +40,18 @@ def change(context: CommandContext, changed: Property, choice: str) -> None:
     """
     value = _value(context)
     if value is None or not property_edits.has_name(value):
-        raise Refused("Select a tensor that has a name in the program")
+        raise Refused(tr("Select a tensor that has a name in the program"))
     if reason := property_edits.refusal(value, changed):
         raise Refused(reason)
     source = property_edits.edited(context.session.doc.source, value, changed, choice)
     if not source:
-        raise Refused(f"Line {value.place.line} has no safe place for this: edit it by hand")
+        raise Refused(
+            tr("Line {line} has no safe place for this: edit it by hand", line=value.place.line)
+        )
     context.session.apply_fix(source)
-    context.say(f"{property_edits.words(value, changed, choice)}. Ctrl+Z takes it back")
+    context.say(
+        tr("{words}. Ctrl+Z takes it back", words=property_edits.words(value, changed, choice))
+    )
 
 
 def start_from(context: CommandContext, line: int, reduction: str, vector: str) -> None:
@@ -58,17 +63,17 @@ def start_from(context: CommandContext, line: int, reduction: str, vector: str) 
     session = context.session
     source = session.doc.source
     if source != session.result.latest_source or not session.doc.may_run:
-        raise Refused("The text has changed since: run it first")
+        raise Refused(tr("The text has changed since: run it first"))
     if reduction in ("sum", "mean"):
         edited = root_edits.with_reduction(source, line, "sum" if reduction == "sum" else "mean")
     else:
         edited = root_edits.with_vector(source, line, vector)
     if not edited:
         if reduction or root_edits.is_expression(vector.strip()):
-            raise Refused(f"Line {line} has no safe place for this: edit it by hand")
-        raise Refused(f"This is no expression: {vector.strip()[:60] or 'nothing'}")
+            raise Refused(tr("Line {line} has no safe place for this: edit it by hand", line=line))
+        raise Refused(tr("This is no expression: {value}", value=vector.strip()[:60] or "nothing"))
     session.apply_fix(edited)
-    context.say(f"Line {line} is changed. Ctrl+Z takes it back")
+    context.say(tr("Line {line} is changed. Ctrl+Z takes it back", line=line))
 
 
 def changing(changed: Property, choice: str) -> MenuChoice:
@@ -83,7 +88,7 @@ def starting(line: int, reduction: str, vector: str) -> MenuChoice:
 
 @command(
     "value.requires_grad",
-    "Require its gradient",
+    tr("Require its gradient"),
     "Edit/5",
     when=lambda context: _may_change("requires_grad", context),
     checked=lambda context: _is_on("requires_grad", context),
@@ -96,7 +101,7 @@ def requires_grad(context: CommandContext) -> None:
 
 @command(
     "value.retain_grad",
-    "Retain its gradient",
+    tr("Retain its gradient"),
     "Edit/5",
     when=lambda context: _may_change("retain_grad", context),
     checked=lambda context: _is_on("retain_grad", context),
@@ -132,7 +137,7 @@ def _is_frozen(context: CommandContext) -> bool:
 
 @command(
     "module.freeze",
-    "Freeze this layer",
+    tr("Freeze this layer"),
     "Edit/5",
     when=lambda context: (call := _module(context)) is not None and call.parameters > 0,
     checked=_is_frozen,
@@ -142,20 +147,25 @@ def freeze(context: CommandContext) -> None:
     """Freeze all parameters of the selected module, or let them learn: an edit, run at once."""
     call = _module(context)
     if call is None:
-        raise Refused("Select a module whose program has not changed since")
+        raise Refused(tr("Select a module whose program has not changed since"))
     parameters = _parameters_of(context, call)
     line = min((value.place.line for value in parameters), default=1)
     source = parameter_edits.set_requires_grad(
         context.session.doc.source, line, call.name, _is_frozen(context)
     )
     if not source:
-        raise Refused(f"There is no safe place in the text to freeze {call.name}: edit it by hand")
-    words = "learns" if _is_frozen(context) else "is frozen"
+        raise Refused(
+            tr(
+                "There is no safe place in the text to freeze {name}: edit it by hand",
+                name=call.name,
+            )
+        )
+    words = "learns" if _is_frozen(context) else tr("is frozen")
     context.session.apply_fix(source)
-    context.say(f"{call.name} {words}. Ctrl+Z takes it back")
+    context.say(tr("{name} {words}. Ctrl+Z takes it back", name=call.name, words=words))
 
 
-@submenu("value.dtype", "Its dtype", menu="Edit/5", page="program")
+@submenu("value.dtype", tr("Its dtype"), menu="Edit/5", page="program")
 def dtype(context: CommandContext) -> list[MenuChoice]:
     """Give the selected tensor another dtype: an edit of its line, run at once."""
     value = _value(context)
@@ -169,7 +179,7 @@ def dtype(context: CommandContext) -> list[MenuChoice]:
     return [choice(name) for name in property_edits.dtypes_of(value)]
 
 
-@submenu("value.device", "Its device", menu="Edit/5", page="program")
+@submenu("value.device", tr("Its device"), menu="Edit/5", page="program")
 def device(context: CommandContext) -> list[MenuChoice]:
     """Put the selected tensor on another device: an edit of its line, run at once."""
     value = _value(context)

@@ -12,10 +12,11 @@ from gradscribe.app.runtime.notice import Notice
 from gradscribe.app.training.saving.session_reader import LoadedSession
 from gradscribe.app.training.setup import presets, user_module
 from gradscribe.playback.text.formatting import file_name, slug
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.editor.source_text import length_problem
 
 LEAP_STEPS = 100
-PICTURES = "PNG pictures (*.png)"
+PICTURES = tr("PNG pictures (*.png)")
 
 
 def on_training_page(context: CommandContext) -> bool:
@@ -33,13 +34,13 @@ def has_runs(context: CommandContext) -> bool:
     return on_training_page(context) and context.training.run is not None
 
 
-@command("train.program", "Program", "View/0", keys=("Ctrl+Alt+1",))
+@command("train.program", tr("Program"), "View/0", keys=("Ctrl+Alt+1",))
 def program(context: CommandContext) -> None:
     """Go to the program and its graph."""
     context.workspaces.show_workspace("program")
 
 
-@command("train.room", "Training", "View/0", keys=("Ctrl+Alt+2",))
+@command("train.room", tr("Training"), "View/0", keys=("Ctrl+Alt+2",))
 def training(context: CommandContext) -> None:
     """Go to Training and train a small model live."""
     context.workspaces.show_workspace("training")
@@ -47,7 +48,7 @@ def training(context: CommandContext) -> None:
 
 @command(
     "train.line",
-    "Next line of the step",
+    tr("Next line of the step"),
     "Train/1",
     keys=("Alt+Shift+Right",),
     bare=("N",),
@@ -58,53 +59,55 @@ def line(context: CommandContext) -> None:
     context.training.controller.next_event()
 
 
-@command("train.leap", "Leap on 100 steps", "Train/1", keys=("Alt+PgDown",), when=_has_run)
+@command("train.leap", tr("Leap on 100 steps"), "Train/1", keys=("Alt+PgDown",), when=_has_run)
 def leap(context: CommandContext) -> None:
     """Make 100 steps and pause."""
     context.training.controller.advance(LEAP_STEPS)
 
 
-@command("train.leap_back", "Leap back 100 steps", "Train/1", keys=("Alt+PgUp",), when=_has_run)
+@command("train.leap_back", tr("Leap back 100 steps"), "Train/1", keys=("Alt+PgUp",), when=_has_run)
 def leap_back(context: CommandContext) -> None:
     """Go back 100 steps, to the exact state of then."""
     context.training.controller.leap_back(LEAP_STEPS)
 
 
-@command("train.own", "Train the program's module", "Train/2", keys=("Ctrl+Alt+M",))
+@command("train.own", tr("Train the program's module"), "Train/2", keys=("Ctrl+Alt+M",))
 def train_own(context: CommandContext) -> None:
     """Train the nn.Module of the program in Training."""
     source = context.session.doc.source
     if (line := user_module.syntax_error_line(source)) is not None:
-        raise documents.Refused(f"Line {line} of the program is not Python yet; fix it first")
+        raise documents.Refused(
+            tr("Line {line} of the program is not Python yet; fix it first", line=line)
+        )
     if not user_module.has_module(source):
-        raise documents.Refused("The program has no class that is an nn.Module")
+        raise documents.Refused(tr("The program has no class that is an nn.Module"))
     if not context.session.doc.may_run:
-        raise documents.Refused("The program came from outside; read it and run it first")
+        raise documents.Refused(tr("The program came from outside; read it and run it first"))
     context.training.controller.change(
         user_module.with_program_module(context.training.setup, source, context.session.doc.foreign)
     )
     context.workspaces.show_workspace("training")
 
 
-@command("train.sweep", "Sweep…", "Train/2", keys=("Ctrl+Alt+Shift+S",), when=on_training_page)
+@command("train.sweep", tr("Sweep…"), "Train/2", keys=("Ctrl+Alt+Shift+S",), when=on_training_page)
 def sweep(context: CommandContext) -> None:
     """Train the set-up many times, with other values of its options."""
     context.show_sweep()
 
 
-@command("train.new_weights", "New weights", "Train/2", keys=("Ctrl+Alt+W",), when=_has_run)
+@command("train.new_weights", tr("New weights"), "Train/2", keys=("Ctrl+Alt+W",), when=_has_run)
 def new_weights(context: CommandContext) -> None:
     """Start over at step 0 with new weights and the same data."""
     context.training.controller.reset(weights=True)
 
 
-@command("train.new_data", "New data", "Train/2", keys=("Ctrl+Alt+D",), when=_has_run)
+@command("train.new_data", tr("New data"), "Train/2", keys=("Ctrl+Alt+D",), when=_has_run)
 def new_data(context: CommandContext) -> None:
     """Start over at step 0 with new data and the same weights."""
     context.training.controller.reset(data=True)
 
 
-@submenu("train.starts", "Start from", menu="Train/2")
+@submenu("train.starts", tr("Start from"), menu="Train/2")
 def list_starts(_: CommandContext) -> list[MenuChoice]:
     """Set-ups to start from."""
 
@@ -120,19 +123,19 @@ def start_from(context: CommandContext, start: presets.Preset) -> None:
     context.workspaces.show_workspace("training")
 
 
-@command("train.start_from", "Choose a set-up…", "Train/2", keys=("Ctrl+Alt+E",))
+@command("train.start_from", tr("Choose a set-up…"), "Train/2", keys=("Ctrl+Alt+E",))
 def choose_start(context: CommandContext) -> None:
     """See all set-ups to start from, with a sentence about each."""
     context.show_examples("training")
 
 
-@command("train.fork", "Fork", "Train/3", keys=("Ctrl+Shift+K",), when=_has_run)
+@command("train.fork", tr("Fork"), "Train/3", keys=("Ctrl+Shift+K",), when=_has_run)
 def fork(context: CommandContext) -> None:
     """Branch off at this step: change something and compare with the original run."""
     context.training.controller.fork()
 
 
-@submenu("train.runs", "Switch to another run", "Train/3")
+@submenu("train.runs", tr("Switch to another run"), "Train/3")
 def runs(context: CommandContext) -> list[MenuChoice]:
     """Choose one of the runs; an ended one gives its set-up."""
     if not on_training_page(context):
@@ -145,59 +148,63 @@ def runs(context: CommandContext) -> list[MenuChoice]:
     return [choice(run.run_id, run.name) for run in context.training.runs]
 
 
-@command("train.tape", "Show this step on the tape", "Train/3", keys=("Ctrl+Alt+T",), when=_has_run)
+@command(
+    "train.tape", tr("Show this step on the tape"), "Train/3", keys=("Ctrl+Alt+T",), when=_has_run
+)
 def tape(context: CommandContext) -> None:
     """Record the next step in full and show it in the graph, with its transport."""
     context.training.controller.pause()
     context.training.controller.ask_tape()
 
 
-@command("train.export_script", "Export as Python script…", "Train/4", when=_has_run)
+@command("train.export_script", tr("Export as Python script…"), "Train/4", when=_has_run)
 def export_script(context: CommandContext) -> None:
     """Write one file of plain PyTorch that repeats this run."""
     context.training.controller.export("script")
 
 
-@command("train.export_csv", "Export curves as CSV…", "Train/4", when=_has_run)
+@command("train.export_csv", tr("Export curves as CSV…"), "Train/4", when=_has_run)
 def export_csv(context: CommandContext) -> None:
     """Write every curve of this run as a table."""
     context.training.controller.export("csv")
 
 
-@command("train.export_weights", "Export weights as safetensors…", "Train/4", when=_has_run)
+@command("train.export_weights", tr("Export weights as safetensors…"), "Train/4", when=_has_run)
 def export_weights(context: CommandContext) -> None:
     """Write the parameters as they are at this step."""
     context.training.controller.export("safetensors")
 
 
-@command("train.export_state", "Export weights as state_dict (.pt)…", "Train/4", when=_has_run)
+@command("train.export_state", tr("Export weights as state_dict (.pt)…"), "Train/4", when=_has_run)
 def export_state(context: CommandContext) -> None:
     """Write the model's state_dict as it is at this step, for torch.load with weights_only."""
     context.training.controller.export("pt")
 
 
-@command("train.export_program", "Export model with torch.export…", "Train/4", when=_has_run)
+@command("train.export_program", tr("Export model with torch.export…"), "Train/4", when=_has_run)
 def export_program(context: CommandContext) -> None:
     """Write the model in eval mode, with its weights, for torch.export.load."""
     context.training.controller.export("pt2")
 
 
-@command("train.export_onnx", "Export model as ONNX…", "Train/4", when=_has_run)
+@command("train.export_onnx", tr("Export model as ONNX…"), "Train/4", when=_has_run)
 def export_onnx(context: CommandContext) -> None:
     """Write the model in eval mode as ONNX, where the packages of ONNX are installed."""
     context.training.controller.export("onnx")
 
 
-@command("train.export_picture", "Export picture of the page…", "Train/4", when=on_training_page)
+@command(
+    "train.export_picture", tr("Export picture of the page…"), "Train/4", when=on_training_page
+)
 def export_picture(context: CommandContext) -> None:
     """Write Training as it now looks to a PNG file."""
-    if path := ask_name(context, "Export the picture", "training.png", PICTURES):
+    if path := ask_name(context, tr("Export the picture"), "training.png", PICTURES):
         context.export_training(path)
 
 
 @command(
     "train.alone",
-    "Only the model's predictions",
+    tr("Only the model's predictions"),
     "View/4",
     keys=("Ctrl+F11",),
     when=on_training_page,
@@ -210,7 +217,7 @@ def alone(context: CommandContext) -> None:
 
 @command(
     "train.graph_column",
-    "Graph next to the output",
+    tr("Graph next to the output"),
     "View/4",
     when=on_training_page,
     checked=lambda context: context.training.store.look.graph_column,
@@ -220,12 +227,12 @@ def graph_column(context: CommandContext) -> None:
     context.training.store.set_graph_column(not context.training.store.look.graph_column)
 
 
-@submenu("train.export_view", "Export picture of", menu="Train/4")
+@submenu("train.export_view", tr("Export picture of"), menu="Train/4")
 def export_view(context: CommandContext) -> list[MenuChoice]:
     """One view of Training as a PNG file."""
 
     def write(context: CommandContext, view: str) -> None:
-        if path := ask_name(context, f"Export {view}", f"{slug(view)}.png", PICTURES):
+        if path := ask_name(context, tr("Export {view}", view=view), f"{slug(view)}.png", PICTURES):
             context.export_training(path, view)
 
     def choice(view: str) -> MenuChoice:
@@ -236,16 +243,16 @@ def export_view(context: CommandContext) -> list[MenuChoice]:
 
 OUTSIDE = "session"
 """Key of the notice about a session that brings a program."""
-SESSIONS = f"Training sessions (*{documents.SESSION_SUFFIX})"
+SESSIONS = tr("Training sessions (*{session_suffix})", session_suffix=documents.SESSION_SUFFIX)
 
 
 @command(
-    "file.save_session", "Save training session…", "File/2", keys=("Ctrl+Alt+S",), when=has_runs
+    "file.save_session", tr("Save training session…"), "File/2", keys=("Ctrl+Alt+S",), when=has_runs
 )
 def save_session(context: CommandContext) -> None:
     """Write every run with its curves, history and weights, to continue later."""
     path = context.dialogs.ask_save(
-        "Save the training session", f"training{documents.SESSION_SUFFIX}", SESSIONS
+        tr("Save the training session"), f"training{documents.SESSION_SUFFIX}", SESSIONS
     )
     if path is not None:
         path = _with_ending(path)
@@ -269,14 +276,16 @@ def _with_ending(path: Path) -> Path:
         return path
     path = path.with_name(path.name + documents.SESSION_SUFFIX)
     if documents.exists(path):
-        raise documents.Refused(f"{path.name} is there already: choose it to replace it")
+        raise documents.Refused(
+            tr("{name} is there already: choose it to replace it", name=path.name)
+        )
     return path
 
 
-@command("file.open_session", "Open training session…", "File/1")
+@command("file.open_session", tr("Open training session…"), "File/1")
 def choose_session(context: CommandContext) -> None:
     """Continue a saved training session."""
-    if path := context.dialogs.ask_open("Open a training session", SESSIONS):
+    if path := context.dialogs.ask_open(tr("Open a training session"), SESSIONS):
         open_session(context, path)
 
 
@@ -314,11 +323,14 @@ def offer_to_run(
     trust: Callable[[], None],
 ) -> None:
     """Notify that a file from outside brings a program; offer to read, run or trust it."""
-    text = f"{file_name(path.name)} came from outside and brings a program. Read it, then open it."
+    text = tr(
+        "{file_name} came from outside and brings a program. Read it, then open it.",
+        file_name=file_name(path.name),
+    )
     choices = (
-        ("Read it", lambda: read_program(context, path, program)),
-        ("Open and run it", run),
-        ("Trust and run it", trust),
+        (tr("Read it"), lambda: read_program(context, path, program)),
+        (tr("Open and run it"), run),
+        (tr("Trust and run it"), trust),
     )
     context.notices.show_now(Notice(OUTSIDE, text, choices))
 
@@ -326,12 +338,14 @@ def offer_to_run(
 def read_program(context: CommandContext, path: Path, programs: str) -> None:
     """Show the program of a file from outside without running it. Raises `Refused`."""
     if why := length_problem(programs):
-        raise documents.Refused(f"The program in {path.name} is not shown: {why}")
+        raise documents.Refused(
+            tr("The program in {name} is not shown: {why}", name=path.name, why=why)
+        )
     context.recovery.stash()
     context.session.load(Doc(source=programs, title=path.stem, foreign=True))
     context.workspaces.show_workspace("program")
     context.settings.add_recent(str(path))
-    context.say(f"This program is in {path.name}; open that again to train with it")
+    context.say(tr("This program is in {name}; open that again to train with it", name=path.name))
 
 
 def _open_room(
@@ -347,22 +361,24 @@ def _open_room(
     context.session_store.open(fetched, foreign)
     context.workspaces.show_workspace("training")
     context.settings.add_recent(str(path))
-    context.say(f"Opened {path.name} where it was saved")
+    context.say(tr("Opened {name} where it was saved", name=path.name))
 
 
 FILES = {
-    "script": ("train.py", "Python programs (*.py)"),
-    "csv": ("curves.csv", "CSV files (*.csv)"),
-    "safetensors": ("weights.safetensors", "safetensors (*.safetensors)"),
-    "pt": ("weights.pt", "PyTorch state_dict (*.pt)"),
-    "pt2": ("model.pt2", "Exported programs (*.pt2)"),
-    "onnx": ("model.onnx", "ONNX models (*.onnx)"),
+    "script": ("train.py", tr("Python programs (*.py)")),
+    "csv": ("curves.csv", tr("CSV files (*.csv)")),
+    "safetensors": ("weights.safetensors", tr("safetensors (*.safetensors)")),
+    "pt": ("weights.pt", tr("PyTorch state_dict (*.pt)")),
+    "pt2": ("model.pt2", tr("Exported programs (*.pt2)")),
+    "onnx": ("model.onnx", tr("ONNX models (*.onnx)")),
 }
 
 
 def write_export(context: CommandContext, kind: str, data: bytes) -> None:
     """Ask for a file name and write what the engine exported."""
     name, pattern = FILES[kind]
-    path = ask_name(context, "Export", name, pattern)
+    path = ask_name(context, tr("Export"), name, pattern)
     if path is not None:
-        context.file_writer.write(path, lambda: [data], lambda: context.say(f"Wrote {path.name}"))
+        context.file_writer.write(
+            path, lambda: [data], lambda: context.say(tr("Wrote {name}", name=path.name))
+        )

@@ -15,7 +15,8 @@ from gradscribe.app.files.documents import Refused
 from gradscribe.engine.protocol.tape import Place
 from gradscribe.playback.code.value_test import value_test
 from gradscribe.playback.tape.index import index_of
-from gradscribe.playback.text import formatting, tensor_code
+from gradscribe.playback.text import tensor_code
+from gradscribe.playback.translation import ngettext, tr
 
 if TYPE_CHECKING:
     from gradscribe.widgets.inspector.panes.page import InspectorPage, Side
@@ -40,36 +41,51 @@ def _array(page: InspectorPage, side: Side) -> NDArray[np.generic]:
     snapshot = page.snapshot(side)
     array = snapshot.array() if snapshot is not None else None
     if snapshot is None:
-        raise Refused(f"There is no {side} yet")
+        raise Refused(tr("There is no {side} yet", side=side))
     if array is None:
-        raise Refused("Only a summary of these numbers is here: explore the tensor for all of them")
+        raise Refused(
+            tr("Only a summary of these numbers is here: explore the tensor for all of them")
+        )
     if array.size > MOST_COPIED:
-        raise Refused(f"More than {MOST_COPIED:,} numbers: explore the tensor to save a part")
+        raise Refused(
+            tr(
+                "More than {most_copied:,} numbers: explore the tensor to save a part",
+                most_copied=MOST_COPIED,
+            )
+        )
     return array
 
 
 def _copy(context: CommandContext, text: str, what: str) -> None:
     QGuiApplication.clipboard().setText(text)
-    context.say(f"{what} on the clipboard")
+    context.say(tr("{what} on the clipboard", what=what))
 
 
-@command("value.copy", "Copy the value", "Edit/4", when=_has("value"), page="program")
+@command("value.copy", tr("Copy the value"), "Edit/4", when=_has("value"), page="program")
 def copy_value(context: CommandContext) -> None:
     """Put the numbers of the selection on the clipboard, a row per line."""
     array = _array(_page(context), "value")
-    _copy(context, tensor_code.numbers_text(array), formatting.count(array.size, "number"))
+    _copy(
+        context,
+        tensor_code.numbers_text(array),
+        ngettext("{count:,} number", "{count:,} numbers", array.size),
+    )
 
 
 @command(
-    "value.copy_gradient", "Copy the gradient", "Edit/4", when=_has("gradient"), page="program"
+    "value.copy_gradient", tr("Copy the gradient"), "Edit/4", when=_has("gradient"), page="program"
 )
 def copy_gradient(context: CommandContext) -> None:
     """Put the gradient of the selection on the clipboard, a row per line."""
     array = _array(_page(context), "gradient")
-    _copy(context, tensor_code.numbers_text(array), formatting.count(array.size, "number"))
+    _copy(
+        context,
+        tensor_code.numbers_text(array),
+        ngettext("{count:,} number", "{count:,} numbers", array.size),
+    )
 
 
-@command("value.copy_code", "Copy as code", "Edit/4", when=_has("value"), page="program")
+@command("value.copy_code", tr("Copy as code"), "Edit/4", when=_has("value"), page="program")
 def copy_code(context: CommandContext) -> None:
     """Put a line of PyTorch that makes this very tensor on the clipboard."""
     page = _page(context)
@@ -81,10 +97,10 @@ def copy_code(context: CommandContext) -> None:
     learns = value.is_leaf and value.requires_grad
     name = value.name or value.maker or "x"
     code = tensor_code.tensor_code(name, array, snapshot.dtype, device=value.device, learns=learns)
-    _copy(context, code, "The code is")
+    _copy(context, code, tr("The code is"))
 
 
-@command("value.copy_test", "Copy as test", "Edit/4", when=_has("value"), page="program")
+@command("value.copy_test", tr("Copy as test"), "Edit/4", when=_has("value"), page="program")
 def copy_test(context: CommandContext) -> None:
     """Put a test for pytest on the clipboard that runs the program and compares these numbers."""
     value, session = _page(context).value, context.session
@@ -100,7 +116,7 @@ def copy_test(context: CommandContext) -> None:
         )
     except LookupError as error:
         raise Refused(str(error.args[0])) from error
-    _copy(context, text, "A test for pytest is")
+    _copy(context, text, tr("A test for pytest is"))
 
 
 def place(context: CommandContext) -> Place:
@@ -117,7 +133,7 @@ def has_line(context: CommandContext) -> bool:
     return 0 < line <= context.session.doc.source.count("\n") + 1
 
 
-@command("value.line", "Show the line", "View/6", when=has_line, page="program")
+@command("value.line", tr("Show the line"), "View/6", when=has_line, page="program")
 def show_line(context: CommandContext) -> None:
     """Go to the line of the program that made the selection."""
     context.settings.put("left", True)
@@ -131,7 +147,7 @@ def _has_explanation(context: CommandContext) -> bool:
     return page.selection is not None and page.explanation is not None
 
 
-@command("value.explain", "Explain", "View/6", when=_has_explanation, page="program")
+@command("value.explain", tr("Explain"), "View/6", when=_has_explanation, page="program")
 def explain(context: CommandContext) -> None:
     """Show the rule of the selected op with this run's numbers put in."""
     context.settings.put("right", True)
@@ -142,7 +158,7 @@ def _can_check(context: CommandContext) -> bool:
     return _page(context).value is not None and context.inspector.can_check()
 
 
-@command("value.check", "Check the gradient", "View/6", when=_can_check, page="program")
+@command("value.check", tr("Check the gradient"), "View/6", when=_can_check, page="program")
 def check(context: CommandContext) -> None:
     """Compare the gradient of the selection with finite differences."""
     context.settings.put("right", True)
@@ -163,7 +179,7 @@ def _module(context: CommandContext) -> str:
 
 @command(
     "view.fold",
-    "Fold or open the module",
+    tr("Fold or open the module"),
     "View/2",
     when=lambda context: bool(_module(context)),
     page="program",

@@ -8,8 +8,7 @@ from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.document.state import Layer
 from gradscribe.app.panels.layout_store import StoredLayout
 from gradscribe.playback.graph import coloring
-from gradscribe.playback.text import formatting
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import ngettext, tr
 
 if TYPE_CHECKING:
     from gradscribe.widgets.graph.view import GraphView
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 TEXT_STEP = 1.1
 MAX_DEPTH = 9
 """Most levels of modules that are offered."""
-_TRAINING_LAYERS = {"values": "Values", "gradients": "Gradients", "shapes": "Shapes"}
+_TRAINING_LAYERS = {"values": tr("Values"), "gradients": tr("Gradients"), "shapes": tr("Shapes")}
 """The switches above the graph in Training."""
 
 
@@ -52,19 +51,19 @@ def _flip(context: CommandContext, key: str) -> None:
     context.settings.put(key, not context.settings.flag(key))
 
 
-@command("view.fit", "Fit the graph", "View/1", keys=("Ctrl+0",))
+@command("view.fit", tr("Fit the graph"), "View/1", keys=("Ctrl+0",))
 def fit(context: CommandContext) -> None:
     """Make the whole graph visible."""
     _graph(context).fit()
 
 
-@command("view.zoom_in", "Zoom in", "View/1", keys=("Ctrl+=", "Ctrl++"))
+@command("view.zoom_in", tr("Zoom in"), "View/1", keys=("Ctrl+=", "Ctrl++"))
 def zoom_in(context: CommandContext) -> None:
     """Make the graph bigger."""
     _graph(context).zoom_by(1.25)
 
 
-@command("view.zoom_out", "Zoom out", "View/1", keys=("Ctrl+-",))
+@command("view.zoom_out", tr("Zoom out"), "View/1", keys=("Ctrl+-",))
 def zoom_out(context: CommandContext) -> None:
     """Make the graph smaller."""
     _graph(context).zoom_by(0.8)
@@ -72,7 +71,7 @@ def zoom_out(context: CommandContext) -> None:
 
 @command(
     "view.zoom_selection",
-    "Zoom to the selection",
+    tr("Zoom to the selection"),
     "View/1",
     keys=("Ctrl+9",),
     when=lambda context: bool(context.session.view.selection),
@@ -84,7 +83,7 @@ def zoom_selection(context: CommandContext) -> None:
 
 
 @command(
-    "view.follow", "Follow what plays", "View/1", keys=("Ctrl+Alt+F",), checked=_flag("follow")
+    "view.follow", tr("Follow what plays"), "View/1", keys=("Ctrl+Alt+F",), checked=_flag("follow")
 )
 def follow(context: CommandContext) -> None:
     """Move the graph so that what plays stays in view; a drag pauses that until the next play."""
@@ -93,7 +92,7 @@ def follow(context: CommandContext) -> None:
 
 @command(
     "view.expand",
-    "Expand all modules",
+    tr("Expand all modules"),
     "View/2",
     keys=("Ctrl+Shift+E",),
     when=_has_frames,
@@ -106,7 +105,7 @@ def expand(context: CommandContext) -> None:
 
 @command(
     "view.collapse",
-    "Collapse all modules",
+    tr("Collapse all modules"),
     "View/2",
     keys=("Ctrl+Shift+W",),
     when=_has_frames,
@@ -123,7 +122,7 @@ def _sideways(context: CommandContext) -> bool:
 
 @command(
     "view.sideways",
-    "Left to right",
+    tr("Left to right"),
     "View/2",
     keys=("Ctrl+Alt+R",),
     checked=_sideways,
@@ -135,7 +134,7 @@ def sideways(context: CommandContext) -> None:
     context.settings.put("sideways", _sideways(context))
 
 
-@submenu("view.depth", "Expand to depth", "View/2", page="program")
+@submenu("view.depth", tr("Expand to depth"), "View/2", page="program")
 def depths(context: CommandContext) -> list[MenuChoice]:
     """Open modules down to a depth, and fold those inside them."""
 
@@ -143,24 +142,24 @@ def depths(context: CommandContext) -> list[MenuChoice]:
         def choose(at: CommandContext) -> None:
             at.presenter.expand_modules(depth)
 
-        return MenuChoice(formatting.count(depth, "level"), choose)
+        return MenuChoice(ngettext("{count:,} level", "{count:,} levels", depth), choose)
 
     return [choice(depth) for depth in range(1, min(context.presenter.levels(), MAX_DEPTH) + 1)]
 
 
-@command("view.values", "Values", "View/3", keys=("Ctrl+1",), checked=_layer("values"))
+@command("view.values", tr("Values"), "View/3", keys=("Ctrl+1",), checked=_layer("values"))
 def values(context: CommandContext) -> None:
     """Show the values of the forward pass."""
     _flip_layer(context, "values")
 
 
-@command("view.gradients", "Gradients", "View/3", keys=("Ctrl+2",), checked=_layer("gradients"))
+@command("view.gradients", tr("Gradients"), "View/3", keys=("Ctrl+2",), checked=_layer("gradients"))
 def gradients(context: CommandContext) -> None:
     """Show the gradients of the backward pass."""
     _flip_layer(context, "gradients")
 
 
-@command("view.shapes", "Shapes", "View/3", keys=("Ctrl+3",), checked=_layer("shapes"))
+@command("view.shapes", tr("Shapes"), "View/3", keys=("Ctrl+3",), checked=_layer("shapes"))
 def shapes(context: CommandContext) -> None:
     """Show the shape of the tensor on each wire."""
     _flip_layer(context, "shapes")
@@ -168,7 +167,7 @@ def shapes(context: CommandContext) -> None:
 
 @command(
     "view.order",
-    "Order and visits",
+    tr("Order and visits"),
     "View/3",
     keys=("Ctrl+4",),
     checked=_layer("order"),
@@ -179,7 +178,7 @@ def order(context: CommandContext) -> None:
     _flip_layer(context, "order")
 
 
-@submenu("view.coloring", "Colour by", "View/3", page="program")
+@submenu("view.coloring", tr("Colour by"), "View/3", page="program")
 def colorings(context: CommandContext) -> list[MenuChoice]:
     """Choose what the colours of the cards mean."""
 
@@ -203,7 +202,12 @@ def _flip_layer(context: CommandContext, name: Layer) -> None:
 
 
 @command(
-    "view.left", "Program", "View/4", keys=("Ctrl+Shift+1",), checked=_flag("left"), page="program"
+    "view.left",
+    tr("Program"),
+    "View/4",
+    keys=("Ctrl+Shift+1",),
+    checked=_flag("left"),
+    page="program",
 )
 def left(context: CommandContext) -> None:
     """Show or hide the column with the program."""
@@ -212,7 +216,7 @@ def left(context: CommandContext) -> None:
 
 @command(
     "view.below",
-    "Output and legend",
+    tr("Output and legend"),
     "View/4",
     keys=("Ctrl+Shift+2",),
     checked=_flag("below"),
@@ -223,7 +227,7 @@ def below(context: CommandContext) -> None:
     _flip(context, "below")
 
 
-@command("view.curves", "Curves of the loop", "View/4", keys=("Ctrl+Shift+4",))
+@command("view.curves", tr("Curves of the loop"), "View/4", keys=("Ctrl+Shift+4",))
 def curves(context: CommandContext) -> None:
     """Show the loss that the program's loop computes, step by step; a click goes to a step."""
     for key, shown in (("left", True), ("below", True), ("presenting", False)):
@@ -233,7 +237,7 @@ def curves(context: CommandContext) -> None:
     context.loop_curves.show()
 
 
-@command("view.parameters", "Parameters", "View/4", keys=("Ctrl+Shift+5",))
+@command("view.parameters", tr("Parameters"), "View/4", keys=("Ctrl+Shift+5",))
 def parameters(context: CommandContext) -> None:
     """List all parameters with the sizes of values, gradients and updates, to sort and filter."""
     if context.workspaces.current == "training":
@@ -246,7 +250,7 @@ def parameters(context: CommandContext) -> None:
 
 @command(
     "view.right",
-    "Inspector",
+    tr("Inspector"),
     "View/4",
     keys=("Ctrl+Shift+3",),
     checked=_flag("right"),
@@ -257,7 +261,7 @@ def right(context: CommandContext) -> None:
     _flip(context, "right")
 
 
-@submenu("panels.show", "Panels", "View/45")
+@submenu("panels.show", tr("Panels"), "View/45")
 def panels(context: CommandContext) -> list[MenuChoice]:
     """Show or hide a panel of this page."""
     area = context.panels.area
@@ -270,7 +274,7 @@ def panels(context: CommandContext) -> list[MenuChoice]:
     return [choice(name, area.title(name), area.is_hidden(name)) for name in area.names()]
 
 
-@submenu("panels.move", "Move the panel", "View/45")
+@submenu("panels.move", tr("Move the panel"), "View/45")
 def moves(context: CommandContext) -> list[MenuChoice]:
     """Dock the panel with the keyboard elsewhere, give it a window, or put it back."""
 
@@ -284,7 +288,9 @@ def _is_arranging(context: CommandContext) -> bool:
     return context.panels.is_arranging
 
 
-@command("panels.arrange", "Arrange panels", "View/45", keys=("Ctrl+Alt+A",), checked=_is_arranging)
+@command(
+    "panels.arrange", tr("Arrange panels"), "View/45", keys=("Ctrl+Alt+A",), checked=_is_arranging
+)
 def arrange(context: CommandContext) -> None:
     """Give every panel a handle to drag it by: to another side, into tabs, out of the window."""
     context.panels.set_arranging(not context.panels.is_arranging)
@@ -292,7 +298,7 @@ def arrange(context: CommandContext) -> None:
         context.say(tr("Drag panels by their titles; Ctrl+Alt+A ends it"))
 
 
-@submenu("panels.layout", "Layout", "View/45")
+@submenu("panels.layout", tr("Layout"), "View/45")
 def layouts(context: CommandContext) -> list[MenuChoice]:
     """Arrange all panels as in a layout that was saved."""
 
@@ -302,7 +308,7 @@ def layouts(context: CommandContext) -> list[MenuChoice]:
     return [choice(stored) for stored in context.panels.store.all()]
 
 
-@command("panels.save", "Save the layout as…", "View/45")
+@command("panels.save", tr("Save the layout as…"), "View/45")
 def save_layout(context: CommandContext) -> None:
     """Store the arrangement of all panels under a name."""
     name = context.dialogs.ask_text(tr("Name of the layout"), "")
@@ -310,7 +316,7 @@ def save_layout(context: CommandContext) -> None:
         context.panels.save(name)
 
 
-@submenu("panels.rename", "Rename a layout", "View/45")
+@submenu("panels.rename", tr("Rename a layout"), "View/45")
 def rename_layouts(context: CommandContext) -> list[MenuChoice]:
     """Give a layout that was saved another name."""
 
@@ -325,7 +331,7 @@ def rename_layouts(context: CommandContext) -> list[MenuChoice]:
     return [choice(stored) for stored in context.panels.store.all()]
 
 
-@submenu("panels.delete", "Delete a layout", "View/45")
+@submenu("panels.delete", tr("Delete a layout"), "View/45")
 def delete_layouts(context: CommandContext) -> list[MenuChoice]:
     """Delete a layout that was saved."""
 
@@ -339,25 +345,25 @@ def delete_layouts(context: CommandContext) -> list[MenuChoice]:
     return [choice(stored) for stored in context.panels.store.all()]
 
 
-@command("panels.reset", "Reset layout", "View/45")
+@command("panels.reset", tr("Reset layout"), "View/45")
 def reset_layout(context: CommandContext) -> None:
     """Arrange all panels as in a new window."""
     context.panels.reset()
 
 
-@command("view.bigger", "Text bigger", "View/5", keys=("Ctrl+Alt+=",))
+@command("view.bigger", tr("Text bigger"), "View/5", keys=("Ctrl+Alt+=",))
 def bigger(context: CommandContext) -> None:
     """Make all text bigger."""
     _scale_text(context, TEXT_STEP)
 
 
-@command("view.smaller", "Text smaller", "View/5", keys=("Ctrl+Alt+-",))
+@command("view.smaller", tr("Text smaller"), "View/5", keys=("Ctrl+Alt+-",))
 def smaller(context: CommandContext) -> None:
     """Make all text smaller."""
     _scale_text(context, 1 / TEXT_STEP)
 
 
-@command("view.normal", "Text as usual", "View/5", keys=("Ctrl+Alt+0",))
+@command("view.normal", tr("Text as usual"), "View/5", keys=("Ctrl+Alt+0",))
 def normal(context: CommandContext) -> None:
     """Go back to the usual size of text."""
     context.settings.put("text", 1.0)
@@ -367,18 +373,27 @@ def _scale_text(context: CommandContext, by: float) -> None:
     context.settings.put("text", max(0.7, min(2.5, round(context.settings.number("text") * by, 3))))
 
 
-@submenu("view.theme", "Theme", "View/5")
+@submenu("view.theme", tr("Theme"), "View/5")
 def themes(context: CommandContext) -> list[MenuChoice]:
-    """Light, dark, or the system's."""
+    """Light, dark or the system's colours, with usual or high contrast."""
 
     def choice(title: str, name: str) -> MenuChoice:
         here = context.settings.text("theme") == name
         return MenuChoice(title, lambda at: at.settings.put("theme", name), checked=here)
 
-    return [choice("As the system", "system"), choice("Light", "light"), choice("Dark", "dark")]
+    def strengthen(at: CommandContext) -> None:
+        at.settings.put("contrast", "usual" if at.look.theme().high_contrast else "high")
+
+    is_high = context.look.theme().high_contrast
+    return [
+        choice(tr("As the system"), "system"),
+        choice(tr("Light"), "light"),
+        choice(tr("Dark"), "dark"),
+        MenuChoice(tr("High contrast"), strengthen, checked=is_high),
+    ]
 
 
-@command("doctor.open", "Findings", "View/6", keys=("F8",))
+@command("doctor.open", tr("Findings"), "View/6", keys=("F8",))
 def open_findings(context: CommandContext) -> None:
     """Show the doctor's findings, and go to the first one's line."""
     context.workspaces.show_workspace("program")
@@ -389,7 +404,7 @@ def _has_op(context: CommandContext) -> bool:
     return bool(context.selected_lines())
 
 
-@command("lab.open", "Shape lab", "View/6", keys=("Ctrl+Shift+L",))
+@command("lab.open", tr("Shape lab"), "View/6", keys=("Ctrl+Shift+L",))
 def open_lab(context: CommandContext) -> None:
     """See how the shape of a result follows from its inputs, cell by cell."""
     context.show_lab("")
@@ -397,7 +412,7 @@ def open_lab(context: CommandContext) -> None:
 
 @command(
     "lab.selected",
-    "Selected op in the shape lab",
+    tr("Selected op in the shape lab"),
     "View/6",
     keys=("Ctrl+L",),
     when=_has_op,

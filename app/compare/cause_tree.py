@@ -7,19 +7,20 @@ from PySide6.QtWidgets import QTreeWidget, QTreeWidgetItem
 
 from gradscribe.playback.compare.differences import Cause, Difference, Kind
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 
 MAX_LISTED = 500
 """Most rows of a level that are listed, the first ones."""
 KIND_TITLES: dict[Kind, str] = {
-    "value": "Value",
-    "gradient": "Gradient",
-    "op": "Another op",
-    "setting": "Setting",
-    "left": "Only left",
-    "right": "Only right",
-    "left fails": "Left fails",
-    "right fails": "Right fails",
+    "value": tr("Value"),
+    "gradient": tr("Gradient"),
+    "op": tr("Another op"),
+    "setting": tr("Setting"),
+    "left": tr("Only left"),
+    "right": tr("Only right"),
+    "left fails": tr("Left fails"),
+    "right fails": tr("Right fails"),
 }
 _DIFFERENCES = Qt.ItemDataRole.UserRole
 """Role of the differences that a row stands for, as a tuple; the first is shown."""
@@ -35,7 +36,7 @@ class CauseTree(QTreeWidget):
         super().__init__()
         self.setHeaderHidden(True)
         self.setUniformRowHeights(True)
-        self.setAccessibleName("What differs")
+        self.setAccessibleName(tr("What differs"))
         for cause in causes[:MAX_LISTED]:
             self.addTopLevelItem(_cause_row(cause))
         if more := len(causes) - MAX_LISTED:
@@ -92,7 +93,9 @@ class CauseTree(QTreeWidget):
     def _add_more(self, item: QTreeWidgetItem, more: int) -> None:
         """Append the number of rows that are not listed."""
         if more > 0:
-            last = QTreeWidgetItem([f"… and {more:,} more; the cards are marked all the same"])
+            last = QTreeWidgetItem(
+                [tr("… and {more:,} more; the cards are marked all the same", more=more)]
+            )
             last.setFlags(Qt.ItemFlag.NoItemFlags)
             item.addChild(last)
 
@@ -115,7 +118,7 @@ def _cause_row(cause: Cause) -> QTreeWidgetItem:
         count, noun = cause.times, "place"
         if count == 1:
             count, noun = len(cause.differences), "difference"
-        groups.append((f"All {formatting.count(count, noun)}", cause.differences))
+        groups.append((tr("All {count}", count=formatting.count(count, noun)), cause.differences))
     for text, differences in groups:
         group = _row(text[0].upper() + text[1:])
         group.setData(0, _DIFFERENCES, differences)

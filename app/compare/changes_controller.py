@@ -22,7 +22,7 @@ from gradscribe.playback.compare import run_changes
 from gradscribe.playback.compare.comparison import Comparison
 from gradscribe.playback.compare.run_changes import RunChange
 from gradscribe.playback.tape import snapshot_text
-from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.panel_tabs import PanelTabs
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.editor.code_edit import CodeEdit
@@ -33,10 +33,10 @@ SETTLE_MS = 120
 """Rest after a run before it is compared: while a number is dragged, runs follow each other."""
 MOST_EVENTS = 40_000
 """Most events of two runs that are compared without being asked: longer ones take seconds."""
-TITLE = "Changes"
-LONG = "These runs are long: press Side by side to compare them"
-EARLIER = "The run before is of an earlier session: press Side by side to run it again"
-COMPARING = "The two runs are being compared…"
+TITLE = tr("Changes")
+LONG = tr("These runs are long: press Side by side to compare them")
+EARLIER = tr("The run before is of an earlier session: press Side by side to run it again")
+COMPARING = tr("The two runs are being compared…")
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class ChangesController(QObject):
         """Show the run with this number and the latest side by side, with the lines that differ."""
         earlier, latest = self.history.find(number), self.history.latest()
         if earlier is None or latest is None or earlier is latest:
-            self._say("That run has been given up; keep a run to compare with it later")
+            self._say(tr("That run has been given up; keep a run to compare with it later"))
             return
         if not earlier.is_recorded or not latest.is_recorded:
             self._run_again(earlier if not earlier.is_recorded else latest, number)
@@ -141,7 +141,9 @@ class ChangesController(QObject):
         """Run a run of an earlier session again, then compare the one with this number."""
         session = self._session
         if not session.doc.may_run:
-            self._say("The program runs once you press Run; then its earlier runs can be compared")
+            self._say(
+                tr("The program runs once you press Run; then its earlier runs can be compared")
+            )
             return
         run = stored.run
         device = run.device if run.device in session.result.devices else session.doc.device
@@ -149,7 +151,7 @@ class ChangesController(QObject):
         self._wanted = compared
         self._rerun_number = stored.number
         self._rerun.start(run.source, doc, session.limits)
-        self._say(f"{stored.title} runs again, to be compared…")
+        self._say(tr("{title} runs again, to be compared…", title=stored.title))
 
     def _take_rerun(self, tape: object) -> None:
         compared, self._wanted = self._wanted, 0
@@ -161,7 +163,7 @@ class ChangesController(QObject):
         """Run the text of an earlier run again, with its seed and device."""
         stored = self.history.find(number)
         if stored is not None and self.history.go_back(number):
-            self._say(f"Back at {stored.title}; Ctrl+Z brings the later text back")
+            self._say(tr("Back at {title}; Ctrl+Z brings the later text back", title=stored.title))
 
     def go_back_once(self) -> None:
         """Run the text of the run before the latest again."""
@@ -233,7 +235,7 @@ class ChangesController(QObject):
         place = self._tabs.indexOf(self.page)
         title = f"{TITLE} · {count}" if count else TITLE
         # In a narrow window all four tabs have to fit.
-        self._tabs.shorten({title: f"Δ {count}" if count else "Δ", "Legend": "Key"})
+        self._tabs.shorten({title: f"Δ {count}" if count else "Δ", tr("Legend"): tr("Key")})
         self._tabs.setTabText(place, title)
 
     def _go_to(self, change: object) -> None:
@@ -254,7 +256,7 @@ class ChangesController(QObject):
             edit = (
                 run_changes.edit_words(before.run, stored.run)
                 if before is not None
-                else "the first run"
+                else tr("the first run")
             )
             rows.append(_row(stored, edit))
             before = stored
@@ -262,7 +264,12 @@ class ChangesController(QObject):
 
 
 def _title(stored: StoredRun) -> str:
-    return f"{stored.title} · seed {stored.run.seed} · {stored.run.device}"
+    return tr(
+        "{title} · seed {seed} · {device}",
+        title=stored.title,
+        seed=stored.run.seed,
+        device=stored.run.device,
+    )
 
 
 def _row(stored: StoredRun, edit: str) -> RunRow:
@@ -282,7 +289,11 @@ def result_words(tape: Tape) -> str:
     """Return the result of a run: its error, its last loss, its last print, or its ops."""
     if tape.error is not None:
         line = tape.error.place.line
-        return f"{tape.error.type} at line {line}" if line else tape.error.type
+        return (
+            tr("{type} at line {line}", type=tape.error.type, line=line)
+            if line
+            else tape.error.type
+        )
     values = {value.id: value for value in tape.values}
     for one in reversed(tape.passes):
         root = values.get(one.roots[0] or 0) if one.roots else None
@@ -290,4 +301,8 @@ def result_words(tape: Tape) -> str:
             text = snapshot_text.value(tape.snapshots[root.snapshot])
             return f"{root.name or 'result'} {text}"
     printed = tape.stdout.strip().splitlines()
-    return f"printed {printed[-1][:60]}" if printed else formatting.count(len(tape.ops), "op")
+    return (
+        tr("printed {printed}", printed=printed[-1][:60])
+        if printed
+        else ngettext("{count:,} op", "{count:,} ops", len(tape.ops))
+    )

@@ -19,6 +19,7 @@ from gradscribe.app.ui.theming import Theming
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.compare.comparison import Comparison
 from gradscribe.playback.compare.differences import Difference
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import plain_label
 from gradscribe.widgets.base.theme import Theme
@@ -54,13 +55,13 @@ class CompareCard(PopupCard):
         self._linking = False
         self._appearing = TimeSlices(0, self)
         self._appearing.rest_ms = 2
-        self.card.setAccessibleName("Two runs side by side")
+        self.card.setAccessibleName(tr("Two runs side by side"))
         self._strips = [DiffLines(rows, sign, self) for rows, sign in zip(lines, "−+", strict=True)]
         for strip in self._strips:
             strip.set_theme(theme)
             strip.setVisible(any(lines))
         self.colors = ColorScaleBar(in_row=True)
-        self.colors.setAccessibleName("What the colours mean")
+        self.colors.setAccessibleName(tr("What the colours mean"))
         self.colors.setAccessibleDescription(", ".join(self.right.marks.key().groups))
         self.colors.set_key(self.right.marks.key(), theme)
         self._place(titles)
@@ -104,10 +105,10 @@ class CompareCard(PopupCard):
     # Layout
 
     def _place(self, titles: tuple[str, str]) -> None:
-        heading = plain_label("What differs", "heading")
+        heading = plain_label(tr("What differs"), "heading")
         self.caption = plain_label(self.compared.summary(), "caption")
         self.caption.setWordWrap(True)
-        close = QPushButton("Close")
+        close = QPushButton(tr("Close"))
         close.clicked.connect(self.leave)
         row = QHBoxLayout()
         row.addWidget(heading)
@@ -120,7 +121,7 @@ class CompareCard(PopupCard):
         for side, title, strip in pairs:
             column = vbox(None, spacing=4)
             label = plain_label(title, "title")
-            side.view.setAccessibleName(f"Graph of {title}")
+            side.view.setAccessibleName(tr("Graph of {title}", title=title))
             column.addWidget(label)
             if any(strip.rows for strip in self._strips):
                 column.addWidget(strip)
@@ -137,7 +138,7 @@ class CompareCard(PopupCard):
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setRange(0, len(self.left.tape.events))
         self.slider.setValue(self.slider.maximum())
-        self.slider.setAccessibleName("Position")
+        self.slider.setAccessibleName(tr("Position"))
         self.where = plain_label(role="caption")
         row = hbox(None, spacing=10)
         row.addWidget(self.colors)
@@ -153,7 +154,15 @@ class CompareCard(PopupCard):
         self.left.move(position)
         self.right.move(across)
         total, other = len(self.left.tape.events), len(self.right.tape.events)
-        self.where.setText(f"Event {position} of {total} · {across} of {other}")
+        self.where.setText(
+            tr(
+                "Event {position} of {total} · {across} of {other}",
+                position=position,
+                total=total,
+                across=across,
+                other=other,
+            )
+        )
 
     def _choose(self, difference: Difference) -> None:
         """Select the cards of a difference and align them with each other."""

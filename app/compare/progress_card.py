@@ -10,6 +10,7 @@ from gradscribe.app.ui.popup import PopupCard
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.compare.comparison import Comparison
 from gradscribe.playback.tape import scenes
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.labels import plain_label
 
 INLINE_EVENTS = 1500
@@ -34,18 +35,19 @@ class CompareProgressCard(PopupCard):
 
     def __init__(self, over: QWidget, left: Tape, right: Tape) -> None:
         super().__init__(over, *SIZE)
-        self.card.setAccessibleName("Comparing two runs")
-        heading = plain_label("Comparing two runs", "heading")
+        self.card.setAccessibleName(tr("Comparing two runs"))
+        heading = plain_label(tr("Comparing two runs"), "heading")
         count = len(left.events) + len(right.events)
         words = plain_label(
-            f"{count:,} events, every value and every gradient to the bit", "caption"
+            tr("{count:,} events, every value and every gradient to the bit", count=count),
+            "caption",
         )
         words.setWordWrap(True)
         self.bar = QProgressBar()
         self.bar.setRange(0, PROGRESS_STEPS)
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName("How far it is")
-        self.cancel_button = QPushButton("Cancel")
+        self.bar.setAccessibleName(tr("How far it is"))
+        self.cancel_button = QPushButton(tr("Cancel"))
         self.cancel_button.clicked.connect(self.leave)
         row = QHBoxLayout()
         row.addWidget(self.bar, 1)

@@ -13,6 +13,7 @@ from gradscribe.app.runtime.worker import BackgroundWorker
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.compare.run_changes import ProgramRun, edited_lines
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 
 MOST_RUNS = 60
@@ -46,7 +47,7 @@ class StoredRun(Struct, frozen=True, eq=False):
     @property
     def title(self) -> str:
         """The name that the user gave it, else its number."""
-        return self.name or f"Run {self.number}"
+        return self.name or tr("Run {number}", number=self.number)
 
     @property
     def is_spared(self) -> bool:
@@ -135,7 +136,7 @@ class RunHistory(QObject):
     def name(self, number: int, name: str) -> None:
         """Name a run; without a name it is known by its number."""
         named = " ".join(name.split())
-        named = "" if named == f"Run {number}" else named
+        named = "" if named == tr("Run {number}", number=number) else named
         self._put(number, lambda stored: replace(stored, name=named))
 
     def go_back(self, number: int) -> bool:

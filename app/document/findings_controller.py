@@ -11,6 +11,7 @@ from gradscribe.app.document.side_run import SideRun
 from gradscribe.app.link.client import Link
 from gradscribe.engine.protocol.tape import Finding, Tape
 from gradscribe.playback.code import fix_diff
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.editor.code_edit import CodeEdit
 from gradscribe.widgets.tables.findings import FindingsPane
 
@@ -56,8 +57,11 @@ class FindingsController(QObject):
         elsewhere = fixable if step == result.latest_source else frozenset[str]()
         self._pane.set_findings(findings, result.latest_source, elsewhere)
         place = self._tabs.indexOf(self._page)
-        self._tabs.setTabText(place, f"Findings · {len(findings)}" if findings else "Findings")
-        titles = "\n".join(f"Line {f.place.line}: {f.title}" for f in findings)
+        self._tabs.setTabText(place, f"Findings · {len(findings)}" if findings else tr("Findings"))
+        titles = "\n".join(
+            tr("Line {line}: {title}", line=f.place.line, title=translated(f.title))
+            for f in findings
+        )
         self._tabs.setTabToolTip(place, titles)
         self._show_current()
 
@@ -131,7 +135,10 @@ class FindingsController(QObject):
         card.show_rows(fix_diff.compare_runs(result.latest, tape))
         rows = fix_diff.changed_lines(result.latest_source, finding.fix)
         lines = tuple([row[2:] for row in rows if row.startswith(sign)] for sign in "-+")
-        titles = f"As it is · {finding.title[0].lower()}{finding.title[1:]}", "Fixed"
+        titles = (
+            tr("As it is · {title}", title=translated(finding.title)),
+            tr("Fixed"),
+        )
         self.compared.emit((result.latest, titles[0]), (tape, titles[1]), lines)
 
     def _settle(self) -> None:

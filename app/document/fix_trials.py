@@ -11,6 +11,7 @@ from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.outcome import Outcome
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Finding
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 
 SETTLE_MS = 700
@@ -23,7 +24,7 @@ START_S = 120.0
 """Time within which a run has to be answered, the start of its engine included."""
 MOST_KNOWN = 32
 """Most programs whose tried fixes are remembered."""
-FAILED = "The change that usually helps could not be tried: Python does not start"
+FAILED = tr("The change that usually helps could not be tried: Python does not start")
 
 Key = tuple[object, ...]
 Runs = Generator[str, Outcome, object]

@@ -11,8 +11,9 @@ from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.messages import ModelFile, ModelRequest
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Snapshot, Tape
+from gradscribe.playback.translation import tr, translated
 
-SPENT = "the program changes PyTorch itself, and its modules are gone when it has ended"
+SPENT = tr("the program changes PyTorch itself, and its modules are gone when it has ended")
 
 
 class ModelRun(QObject):
@@ -54,7 +55,12 @@ class ModelRun(QObject):
                 return
             problem = message.tape.error
             if problem is not None:
-                self._fail(f"the program failed this time: {problem.message}")
+                self._fail(
+                    tr(
+                        "the program failed this time: {message_}",
+                        message_=translated(problem.message),
+                    )
+                )
             elif message.spent:
                 self._fail(SPENT)
             else:

@@ -32,7 +32,7 @@ from gradscribe.playback.tape import event_text, saved_memory, scenes, stops, tr
 from gradscribe.playback.tape.index import index_of
 from gradscribe.playback.tape.loops import steps
 from gradscribe.playback.tape.scenes import Scene
-from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.editor.code_edit import CodeEdit
 from gradscribe.widgets.graph.paint.stage import Stage
@@ -213,14 +213,23 @@ class Presenter(QObject):
         """Return the step and the event of a position, for the time line's tooltip."""
         index = index_of(self._session.result.tape)
         found = steps.steps_of(index)
-        event = event_text.caption(index, position - 1) if position else "Nothing has run"
+        event = event_text.caption(index, position - 1) if position else tr("Nothing has run")
         number = found.number_at(position)
         if not number:
-            return f"event {position:,} of {found.length:,}: {event}"
+            return tr(
+                "event {position:,} of {length:,}: {event}",
+                position=position,
+                length=found.length,
+                event=event,
+            )
         start, stop = found.span(number)
-        return (
-            f"step {number:,} of {len(found):,}, event {position - start:,} of {stop - start:,}: "
-            f"{event}"
+        return tr(
+            "step {number:,} of {found_count:,}, event {value:,} of {value_2:,}: {event}",
+            number=number,
+            found_count=len(found),
+            value=position - start,
+            value_2=stop - start,
+            event=event,
         )
 
     def _show_result(self) -> None:
@@ -593,5 +602,7 @@ def counts_text(tape: Tape, picture: Picture) -> str:
         if value.role == "parameter":
             sizes[value.tensor] = math.prod(value.shape)
     return (
-        f"{formatting.count(nodes, 'node')} · {formatting.count(sum(sizes.values()), 'parameter')}"
+        ngettext("{count:,} node", "{count:,} nodes", nodes)
+        + " · "
+        + ngettext("{count:,} parameter", "{count:,} parameters", sum(sizes.values()))
     )

@@ -12,6 +12,7 @@ from gradscribe.app.document.side_run import run_document
 from gradscribe.app.document.snapshot_source import SnapshotSource
 from gradscribe.app.document.state import ENGINE_DIED, Doc, EngineState, Layer, Limits, Result, View
 from gradscribe.app.document.step_recall import StepRecall
+from gradscribe.app.link import own_engine
 from gradscribe.app.link.client import Link
 from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.app.link.tape_intake import TapeIntake
@@ -27,6 +28,7 @@ from gradscribe.playback.graph.coloring import Mode
 from gradscribe.playback.graph.picture import Flow
 from gradscribe.playback.tape.loops.brought_steps import NotRepeated
 from gradscribe.playback.tape.loops.partial_loops import main_loop
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 
 DEBOUNCE_MS = 150
@@ -265,7 +267,9 @@ class Session(QObject):
         """Record a step of the shown loop in full, by running the program again up to it."""
         loop = main_loop(self.whole_tape)
         if self.shows_draft:
-            self.said.emit(f"Step {number:,} can be shown once the program has ended")
+            self.said.emit(
+                tr("Step {number:,} can be shown once the program has ended", number=number)
+            )
             return
         if loop is None or not 1 <= number <= loop.steps:
             return
@@ -273,10 +277,10 @@ class Session(QObject):
             self._recall.next_wanted = number
             return
         if self.result.engine != "ready" or not self.doc.may_run:
-            self.said.emit("A step is brought back once the program is ready to run")
+            self.said.emit(tr("A step is brought back once the program is ready to run"))
             return
         if not self._shows(self.doc.source):
-            self.said.emit("The text has changed since: run it before you go to its steps")
+            self.said.emit(tr("The text has changed since: run it before you go to its steps"))
             return
         self._recall.stays = False
         self._bring(loop, number, number)
@@ -331,7 +335,13 @@ class Session(QObject):
             found = self._recall.accept(part, number, self.result, self.view.position)
         except NotRepeated as problem:
             if not self._recall.stays:
-                self.said.emit(f"Step {number:,} cannot be brought back: {problem}")
+                self.said.emit(
+                    tr(
+                        "Step {number:,} cannot be brought back: {problem}",
+                        number=number,
+                        problem=problem,
+                    )
+                )
             return
         if found is not None:
             tape, position = found
@@ -600,11 +610,15 @@ class Session(QObject):
     def _on_engine_died(self, why: str) -> None:
         """Record that the engine died; a new one is starting and will report when it is ready.
 
+        Without a Python that has PyTorch none is started.
+
         If a program was running in it, its tape follows at once.
         """
         self._patience.stop()
         problem = Problem(type=ENGINE_DIED, message=why)
-        self._set_result(replace(self.result, engine="starting", problem=problem))
+        is_missing = self.doc.interpreter is None and own_engine.is_missing()
+        engine: EngineState = "missing" if is_missing else "starting"
+        self._set_result(replace(self.result, engine=engine, problem=problem))
 
     def _set_result(self, result: Result) -> None:
         if result != self.result:

@@ -10,6 +10,7 @@ from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.regions import ReadRegion, Region, local_region
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Snapshot
+from gradscribe.playback.translation import tr
 
 MAX_PEEK = 1 << 20
 """Elements that a view asks for at once."""
@@ -88,7 +89,7 @@ class SnapshotSource(QObject):
             self.region_read.emit(local_region(asked, array))
         else:
             head = (asked.run_id, asked.snapshot, asked.serial, (0, 0, 0, 0))
-            self.region_read.emit(Region(*head, problem="The file has only statistics of it"))
+            self.region_read.emit(Region(*head, problem=tr("The file has only statistics of it")))
 
     def accept(self, message: messages.Peeked | Region) -> None:
         """Pass on an answer of the engine, if it is about the shown tape."""

@@ -16,6 +16,7 @@ from gradscribe.engine.protocol.tape_file import RunProgram
 from gradscribe.playback.flow.highlight import Highlight
 from gradscribe.playback.graph.coloring import Mode
 from gradscribe.playback.graph.picture import Flow
+from gradscribe.playback.translation import tr
 
 ENGINE_DIED = "EngineDied"
 """Type of the problem while an engine that died is being replaced."""
@@ -23,7 +24,7 @@ ENGINE_DIED = "EngineDied"
 UNSAVED_FILENAME = "<gradscribe>"
 """File name of an unsaved program in tracebacks."""
 
-EngineState = Literal["starting", "ready", "running", "stopping"]
+EngineState = Literal["starting", "ready", "running", "stopping", "missing"]
 Layer = Literal["values", "gradients", "shapes", "order"]
 
 
@@ -33,7 +34,7 @@ class Doc(Struct, frozen=True):
     source: str = ""
     saved: str = ""
     path: str = ""
-    title: str = "Untitled"
+    title: str = tr("Untitled")
     seed: int = 0
     device: str = "cpu"
     open_calls: frozenset[str] | None = None

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QImage
 
 from gradscribe.app.files.documents import Refused
+from gradscribe.playback.translation import tr
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -36,8 +37,8 @@ _SAMPLED = 600_000
 """Most pixels that are sampled for the palette."""
 H264 = "libx264"
 """FFmpeg's name of the encoder; wheels of PyAV have it."""
-NO_CODEC = "PyAV has no H.264 encoder here, so no MP4 can be written: write a GIF"
-NO_VIDEO = "MP4 needs PyAV, which is not installed: pip install av, or write a GIF"
+NO_CODEC = tr("PyAV has no H.264 encoder here, so no MP4 can be written: write a GIF")
+NO_VIDEO = tr("MP4 needs PyAV, which is not installed: pip install av, or write a GIF")
 
 Pixels = NDArray[np.uint8]
 
@@ -64,7 +65,7 @@ def check_available(kind: Kind) -> None:
         Refused: the kind is unknown, or its library is not installed.
     """
     if kind not in FPS:
-        raise Refused("A film ends in .gif or .mp4")
+        raise Refused(tr("A film ends in .gif or .mp4"))
     if kind == "mp4" and importlib.util.find_spec("av") is None:
         raise Refused(NO_VIDEO)
 
@@ -87,7 +88,9 @@ def import_library(kind: Kind) -> None:
     try:
         importlib.import_module(module)
     except ImportError as error:
-        raise Refused(f"{distribution} cannot be imported: {error}") from error
+        raise Refused(
+            tr("{distribution} cannot be imported: {error}", distribution=distribution, error=error)
+        ) from error
 
 
 def shared_libraries(distribution: str) -> Iterator[Path]:

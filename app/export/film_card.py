@@ -32,7 +32,7 @@ from gradscribe.app.ui.popup import PopupCard
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.tape.loops.steps import steps_of
 from gradscribe.playback.tape.tempo import VideoTiming
-from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.boxes import STRETCH, hbox, make_scrollable, push_button
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import plain_label
@@ -70,8 +70,8 @@ class FilmCard(PopupCard):
         self._steps = steps_of(asked.tape)
         self._agreed: Path | None = None
         """The file that may be replaced, as the user said in the dialog."""
-        self.card.setAccessibleName("Export the playback")
-        self.column.addWidget(plain_label("Export the playback", "heading"))
+        self.card.setAccessibleName(tr("Export the playback"))
+        self.column.addWidget(plain_label(tr("Export the playback"), "heading"))
         self._make_fields()
         self._lay_out()
         self._fill()
@@ -94,25 +94,25 @@ class FilmCard(PopupCard):
     def _make_fields(self) -> None:
         self.kind, self.frame, self.speed, self.unit = Choice(), Choice(), Choice(), Choice()
         self.first, self.stop = QSpinBox(), QSpinBox()
-        self.code = QCheckBox("Show the program next to the graph")
+        self.code = QCheckBox(tr("Show the program next to the graph"))
         self.path = ReturnEdit()
-        self.browse = push_button("Browse…", self.card, self._browse, tip="Choose the file")
+        self.browse = push_button(tr("Browse…"), self.card, self._browse, tip=tr("Choose the file"))
         self.kind_error, self.range_error = _error(), _error()
         self.path_error, self.path_note = _error(), plain_label("", "caption")
         self.path_note.setWordWrap(True)
         self.estimate = plain_label("", "caption")
         self.estimate.setWordWrap(True)
-        self.estimate.setAccessibleName("Estimate")
-        self.export = push_button("Export", self.card, self._export, "primary")
-        self.close_button = push_button("Cancel", self.card, self.leave)
+        self.estimate.setAccessibleName(tr("Estimate"))
+        self.export = push_button(tr("Export"), self.card, self._export, "primary")
+        self.close_button = push_button(tr("Cancel"), self.card, self.leave)
         names = {
-            self.kind: "Format",
-            self.frame: "Size",
-            self.speed: "Speed",
-            self.first: "From",
-            self.stop: "To",
-            self.unit: "Unit of from and to",
-            self.path: "File",
+            self.kind: tr("Format"),
+            self.frame: tr("Size"),
+            self.speed: tr("Speed"),
+            self.first: tr("From"),
+            self.stop: tr("To"),
+            self.unit: tr("Unit of from and to"),
+            self.path: tr("File"),
         }
         for field, name in names.items():
             field.setAccessibleName(name)
@@ -126,14 +126,14 @@ class FilmCard(PopupCard):
         grid.setColumnStretch(1, 1)
         span = hbox(None, (self.first, 1), QLabel("to"), (self.stop, 1), self.unit, spacing=8)
         rows: tuple[tuple[str, QWidget, object], ...] = (
-            ("Format", self.kind, self.kind),
+            (tr("Format"), self.kind, self.kind),
             ("", self.kind_error, self.kind_error),
-            ("Size", self.frame, self.frame),
-            ("Speed", self.speed, self.speed),
-            ("From", self.first, span),
+            (tr("Size"), self.frame, self.frame),
+            (tr("Speed"), self.speed, self.speed),
+            (tr("From"), self.first, span),
             ("", self.range_error, self.range_error),
             ("", self.code, self.code),
-            ("File", self.path, hbox(None, (self.path, 1), self.browse, spacing=8)),
+            (tr("File"), self.path, hbox(None, (self.path, 1), self.browse, spacing=8)),
             ("", self.path_error, self.path_error),
             ("", self.path_note, self.path_note),
         )
@@ -180,7 +180,7 @@ class FilmCard(PopupCard):
             with QSignalBlocker(field):
                 field.setRange(low, high)
                 field.setValue(value)
-                field.setToolTip(f"{low:,} to {high:,}")
+                field.setToolTip(tr("{low:,} to {high:,}", low=low, high=high))
 
     def _connect(self) -> None:
         self.kind.currentIndexChanged.connect(self._change_kind)
@@ -267,10 +267,19 @@ class FilmCard(PopupCard):
         events = self._asked.tape.events
         timing = VideoTiming(events, fps, made.speed, first=made.first, stop=made.stop)
         seconds = timing.length_ms / 1000
-        size = "the graph's size" if made.size is None else _size_title(made.size)
-        words = f"{formatting.count(len(timing), 'frame')}, {seconds:.1f} s, {size}"
+        size = tr("the graph's size") if made.size is None else _size_title(made.size)
+        words = (
+            ngettext("{count:,} frame", "{count:,} frames", len(timing))
+            + ", "
+            + format(seconds, ".1f")
+            + " s, "
+            + size
+        )
         if timing.events_per_move > 1:
-            words += f"; {timing.events_per_move} events at a time, so that it is no longer"
+            words += tr(
+                "; {events_per_move} events at a time, so that it is no longer",
+                events_per_move=timing.events_per_move,
+            )
         return words
 
     def _follow_file(self) -> None:
@@ -295,8 +304,11 @@ class FilmCard(PopupCard):
         path = self.file()
         is_typed = bool(self.path.text().strip() and path.name)
         is_replaced = is_typed and path != self._agreed and path.is_file()
-        _say(self.path_note, f"{path.name} exists and will be replaced" if is_replaced else "")
-        self.export.setText("Replace" if is_replaced else "Export")
+        _say(
+            self.path_note,
+            tr("{name} exists and will be replaced", name=path.name) if is_replaced else "",
+        )
+        self.export.setText(tr("Replace") if is_replaced else tr("Export"))
 
     def _enable(self) -> None:
         errors = (self.kind_error, self.range_error, self.path_error)
@@ -307,8 +319,8 @@ class FilmCard(PopupCard):
 
     def _browse(self) -> None:
         kind = self.kind.currentData()
-        pattern = f"{KINDS[kind]} films (*.{kind})"
-        chosen = self._asked.ask_save("Export the playback", self.file(), pattern)
+        pattern = tr("{kinds} films (*.{kind})", kinds=KINDS[kind], kind=kind)
+        chosen = self._asked.ask_save(tr("Export the playback"), self.file(), pattern)
         if chosen is not None:
             self.path.setText(str(chosen))
             # A suffix that is added makes it another file, which the dialog did not ask about.
@@ -360,4 +372,8 @@ def _problem_of(path: Path) -> str:
 
 
 def _size_title(size: FrameSize) -> str:
-    return "Fit the graph" if size is None else f"{size[0]} × {size[1]} pixels"
+    return (
+        tr("Fit the graph")
+        if size is None
+        else tr("{size} × {size_2} pixels", size=size[0], size_2=size[1])
+    )

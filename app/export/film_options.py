@@ -7,6 +7,7 @@ from msgspec import Struct
 from gradscribe.app.files.documents import Refused
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.tape.loops.steps import Steps
+from gradscribe.playback.translation import tr
 
 FrameSize = tuple[int, int] | None
 """Width and height in pixels; None for a size that fits the graph."""
@@ -44,7 +45,9 @@ def span_of(options: FilmOptions, length: int) -> tuple[int, int]:
     check_order(options.first, stop, "event")
     if options.first < 0 or stop > length:
         last = stop if stop > length else options.first
-        raise Refused(f"There is no event {last:,}: the tape has {length:,}")
+        raise Refused(
+            tr("There is no event {last:,}: the tape has {length:,}", last=last, length=length)
+        )
     return options.first, stop
 
 
@@ -81,9 +84,18 @@ def check_order(first: int, last: int, noun: str) -> None:
         Refused: it does not.
     """
     if first > last:
-        raise Refused(f"The film would begin at {noun} {first:,}, after its end at {last:,}")
+        raise Refused(
+            tr(
+                "The film would begin at {noun} {first:,}, after its end at {last:,}",
+                noun=noun,
+                first=first,
+                last=last,
+            )
+        )
     if first == last and noun == "event":
-        raise Refused(f"Nothing happens between event {first:,} and event {last:,}")
+        raise Refused(
+            tr("Nothing happens between event {first:,} and event {last:,}", first=first, last=last)
+        )
 
 
 def step_span(steps: Steps, first: int, last: int) -> tuple[int, int]:
@@ -93,11 +105,17 @@ def step_span(steps: Steps, first: int, last: int) -> tuple[int, int]:
         Refused: the tape does not have these steps.
     """
     if not len(steps):
-        raise Refused("The program has no steps: choose events")
+        raise Refused(tr("The program has no steps: choose events"))
     check_order(first, last, "step")
     if first < 1 or last > len(steps):
         wrong = last if last > len(steps) else first
-        raise Refused(f"There is no step {wrong:,}: the tape has {len(steps):,}")
+        raise Refused(
+            tr(
+                "There is no step {wrong:,}: the tape has {steps_count:,}",
+                wrong=wrong,
+                steps_count=len(steps),
+            )
+        )
     return steps.span(first)[0], steps.span(last)[1]
 
 
@@ -111,16 +129,36 @@ def parse_size(text: str) -> FrameSize:
         return None
     found = re.fullmatch(r"\s*(\d{1,6})\s*[x×*]\s*(\d{1,6})\s*", text.lower(), re.ASCII)
     if found is None:
-        raise Refused(f"{text} is no size: write 1280x720, or {FIT}")
+        raise Refused(tr("{text} is no size: write 1280x720, or {fit}", text=text, fit=FIT))
     width, height = int(found[1]), int(found[2])
     small, large = sorted((width, height))
     if width < MIN_SIZE[0] or height < MIN_SIZE[1]:
-        raise Refused(f"{text} is too small: a film has at least {MIN_SIZE[0]}x{MIN_SIZE[1]}")
+        raise Refused(
+            tr(
+                "{text} is too small: a film has at least {min_size}x{min_size_2}",
+                text=text,
+                min_size=MIN_SIZE[0],
+                min_size_2=MIN_SIZE[1],
+            )
+        )
     if large > MAX_SIZE[0] or small > MAX_SIZE[1]:
-        raise Refused(f"{text} is too large: a film has at most {MAX_SIZE[0]}x{MAX_SIZE[1]}")
+        raise Refused(
+            tr(
+                "{text} is too large: a film has at most {max_size}x{max_size_2}",
+                text=text,
+                max_size=MAX_SIZE[0],
+                max_size_2=MAX_SIZE[1],
+            )
+        )
     if width % 2 or height % 2:
         even = f"{width // 2 * 2}x{height // 2 * 2}"
-        raise Refused(f"{text} is not possible: videos have even sides, as {even} has")
+        raise Refused(
+            tr(
+                "{text} is not possible: videos have even sides, as {even} has",
+                text=text,
+                even=even,
+            )
+        )
     return width, height
 
 
@@ -137,6 +175,6 @@ def parse_range(text: str) -> tuple[int | None, int | None]:
     """
     found = re.fullmatch(r"\s*(\d{0,9})\s*(?:-|\.\.|…|–)\s*(\d{0,9})\s*", text, re.ASCII)
     if found is None or not (found[1] or found[2]):
-        raise Refused(f"{text} is no range: write 10-40, 10- or -40")
+        raise Refused(tr("{text} is no range: write 10-40, 10- or -40", text=text))
     first, last = (int(part) if part else None for part in found.groups())
     return first, last

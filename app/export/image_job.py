@@ -13,6 +13,7 @@ from gradscribe.app.files import documents
 from gradscribe.engine.inspect import export
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.graph.dot import to_dot
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.drive import GeneratorRun
 from gradscribe.widgets.graph.snapshot import GraphSnapshot, png_bytes
 
@@ -39,7 +40,7 @@ def job_for(path: Path, still: GraphSnapshot, tape: Tape) -> ExportJob:
 def legibility_note(still: GraphSnapshot) -> str:
     """Return a warning if the image is too small to be legible; else an empty text."""
     small = still.image_scale() < LEGIBLE
-    return ", too small to be read everywhere: SVG has all of it" if small else ""
+    return tr(", too small to be read everywhere: SVG has all of it") if small else ""
 
 
 class FileJob(ExportJob):
@@ -106,14 +107,16 @@ class PictureJob(FileJob):
 class CopyJob(ExportJob):
     """The graph as an image on the clipboard."""
 
-    verb = "Copying"
+    verb = tr("Copying")
 
     def __init__(self, still: GraphSnapshot) -> None:
-        super().__init__("the picture")
+        super().__init__(tr("the picture"))
         self._still = still
-        self.done_text = f"Copied the picture{legibility_note(still)}"
-        self.busy_text = "The picture is still being copied"
-        self.cancelled_text = "the picture was not copied"
+        self.done_text = tr(
+            "Copied the picture{legibility_note}", legibility_note=legibility_note(still)
+        )
+        self.busy_text = tr("The picture is still being copied")
+        self.cancelled_text = tr("the picture was not copied")
 
     def __len__(self) -> int:
         """Return in about how many steps it is painted."""

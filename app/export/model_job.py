@@ -8,6 +8,7 @@ from gradscribe.app.export.image_job import run_in_thread
 from gradscribe.app.export.queue import WAITING, ExportJob
 from gradscribe.app.files import documents
 from gradscribe.app.files.documents import Refused
+from gradscribe.playback.translation import tr
 
 MOST_BYTES = 1 << 30
 """Largest file of weights that is read."""
@@ -16,7 +17,7 @@ MOST_BYTES = 1 << 30
 class ModelJob(ExportJob):
     """A file of a module, written once an engine has made it."""
 
-    verb = "Exporting"
+    verb = tr("Exporting")
 
     def __init__(self, path: Path, run: ModelRun, begin: Callable[[ModelRun], None]) -> None:
         super().__init__(path.name)
@@ -38,11 +39,13 @@ class ModelJob(ExportJob):
         while (answer := self._run.answer) is None:
             yield WAITING
         if answer.problem:
-            raise Refused(f"{self.name} was not written: {answer.problem}")
+            raise Refused(
+                tr("{name} was not written: {problem}", name=self.name, problem=answer.problem)
+            )
         self._is_written = True
         yield from run_in_thread(lambda: documents.write_bytes(self._path, answer.data))
         if not self._run.is_same:
-            self.done_text += ", with the weights of a new run, which differ from those shown"
+            self.done_text += tr(", with the weights of a new run, which differ from those shown")
 
     def try_cancel(self) -> bool:
         """End the engine; False if the file is being written already."""
@@ -53,7 +56,7 @@ class ModelJob(ExportJob):
 class WeightsJob(ExportJob):
     """Weights from a file, checked against a module in an engine."""
 
-    verb = "Reading"
+    verb = tr("Reading")
 
     def __init__(
         self,
@@ -64,9 +67,9 @@ class WeightsJob(ExportJob):
     ) -> None:
         super().__init__(path.name)
         self._path, self._run, self._begin, self._then = path, run, begin, then
-        self.busy_text = f"{path.name} is still being read"
-        self.cancelled_text = f"{path.name} was not read"
-        self.done_text = f"{path.name} fits"
+        self.busy_text = tr("{name} is still being read", name=path.name)
+        self.cancelled_text = tr("{name} was not read", name=path.name)
+        self.done_text = tr("{name} fits", name=path.name)
 
     def __len__(self) -> int:
         """Return 1: the progress is unknown."""
@@ -83,7 +86,9 @@ class WeightsJob(ExportJob):
         while (answer := self._run.answer) is None:
             yield WAITING
         if answer.problem:
-            raise Refused(f"{self.name} was not read: {answer.problem}")
+            raise Refused(
+                tr("{name} was not read: {problem}", name=self.name, problem=answer.problem)
+            )
         self._then(answer.data)
 
     def try_cancel(self) -> bool:
@@ -97,7 +102,11 @@ def _read(path: Path) -> bytes:
         with documents.open_plain(path) as file:
             data = file.read(MOST_BYTES + 1)
     except OSError as error:
-        raise Refused(f"{path.name} cannot be read: {error.strerror or error}") from error
+        raise Refused(
+            tr("{name} cannot be read: {value}", name=path.name, value=error.strerror or error)
+        ) from error
     if len(data) > MOST_BYTES:
-        raise Refused(f"{path.name} is larger than {MOST_BYTES >> 30} GB")
+        raise Refused(
+            tr("{name} is larger than {value} GB", name=path.name, value=MOST_BYTES >> 30)
+        )
     return data

@@ -9,6 +9,7 @@ from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.ui.canvas.progress_chip import ProgressChip
+from gradscribe.playback.translation import tr
 
 WAITING = -1
 """Yielded instead of a progress number while a worker thread is busy."""
@@ -28,15 +29,15 @@ class ExportJob(ABC):
     that the iterator polls, and no `BackgroundWorker`, whose results are delivered by events.
     """
 
-    verb = "Writing"
+    verb = tr("Writing")
 
     def __init__(self, name: str) -> None:
         self.name = name
         """Name of the result, shown on the chip."""
-        self.done_text = f"Wrote {name}"
-        self.busy_text = f"{name} is still being written"
+        self.done_text = tr("Wrote {name}", name=name)
+        self.busy_text = tr("{name} is still being written", name=name)
         """Message for another export that is requested meanwhile."""
-        self.cancelled_text = f"{name} was not written"
+        self.cancelled_text = tr("{name} was not written", name=name)
 
     @abstractmethod
     def __len__(self) -> int:
@@ -86,7 +87,7 @@ class ExportQueue(QObject):
             Refused: another job is running.
         """
         if self._made is not None:
-            raise Refused(f"{self._made.busy_text}; wait, or cancel it")
+            raise Refused(tr("{busy_text}; wait, or cancel it", busy_text=self._made.busy_text))
 
     def begin(self, made: ExportJob) -> None:
         """Start a job.
@@ -103,7 +104,7 @@ class ExportQueue(QObject):
     def cancel(self) -> None:
         """Cancel the job; no file is left behind."""
         if self._made is not None and self._made.try_cancel():
-            self._end(f"Cancelled; {self._made.cancelled_text}")
+            self._end(tr("Cancelled; {cancelled_text}", cancelled_text=self._made.cancelled_text))
 
     def _go_on(self) -> None:
         made = self._made

@@ -13,6 +13,7 @@ from gradscribe.app.files import tape_files
 from gradscribe.engine.protocol import messages, tape_file
 from gradscribe.engine.protocol.check_replies import MAX_PEEKED
 from gradscribe.engine.protocol.tape import Snapshot, Tape
+from gradscribe.playback.translation import tr
 
 T = TypeVar("T")
 
@@ -58,7 +59,7 @@ class RunJob(FileJob):
         finally:
             self._numbers.peeked.disconnect(self._take)
         if missing := self._count - len(self._big):
-            self.done_text += f", with {tape_files.left_out(missing)}"
+            self.done_text += tr(", with {left_out}", left_out=tape_files.left_out(missing))
         yield from super().steps()
 
     def _collect(self, numbers: SnapshotSource) -> Iterator[int]:
@@ -94,12 +95,12 @@ class OpenRunJob(ExportJob, Generic[T]):
     ``show`` returns what to say.
     """
 
-    verb = "Reading"
+    verb = tr("Reading")
 
     def __init__(self, path: Path, read: Callable[[], T], show: Callable[[T], str]) -> None:
         super().__init__(path.name)
-        self.busy_text = f"{path.name} is still being read"
-        self.cancelled_text = f"{path.name} was not opened"
+        self.busy_text = tr("{name} is still being read", name=path.name)
+        self.cancelled_text = tr("{name} was not opened", name=path.name)
         self._read, self._show = read, show
 
     def __len__(self) -> int:

@@ -10,17 +10,19 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from gradscribe.playback.translation import tr
+
 _WORDS = {
-    errno.ENOSPC: "the disk is full",
-    errno.EDQUOT: "your disk quota is used up",
-    errno.EFBIG: "the file is too big for this disk",
-    errno.EROFS: "the disk is read-only",
-    errno.EACCES: "you may not write there",
-    errno.EPERM: "you may not write there",
-    errno.ENOENT: "its folder does not exist",
-    errno.ENOTDIR: "its folder does not exist",
-    errno.ENAMETOOLONG: "its name is too long",
-    errno.EIO: "the disk has failed",
+    errno.ENOSPC: tr("the disk is full"),
+    errno.EDQUOT: tr("your disk quota is used up"),
+    errno.EFBIG: tr("the file is too big for this disk"),
+    errno.EROFS: tr("the disk is read-only"),
+    errno.EACCES: tr("you may not write there"),
+    errno.EPERM: tr("you may not write there"),
+    errno.ENOENT: tr("its folder does not exist"),
+    errno.ENOTDIR: tr("its folder does not exist"),
+    errno.ENAMETOOLONG: tr("its name is too long"),
+    errno.EIO: tr("the disk has failed"),
 }
 _NAME_BYTES = 200
 PARTIAL_AGE_S = 60.0
@@ -57,7 +59,7 @@ def write(path: Path, data: bytes | Sequence[bytes], *, sync: bool = True, after
         _replace(path, pieces, None, sync, after)
         return
     if not stat.S_IMODE(before.st_mode) & 0o222:
-        raise PermissionError(errno.EACCES, "it is read-only", str(path))
+        raise PermissionError(errno.EACCES, tr("it is read-only"), str(path))
     if not stat.S_ISREG(before.st_mode) or before.st_nlink > 1:
         _overwrite(path, pieces)
         return

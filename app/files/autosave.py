@@ -9,6 +9,7 @@ from PySide6.QtCore import QElapsedTimer, QObject, Signal
 from gradscribe.app.files import atomic
 from gradscribe.app.files.sessions import SavedWork, SessionSlot, is_same_work
 from gradscribe.app.runtime.worker import BackgroundWorker
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 
 GAP_MS = 250
@@ -112,7 +113,7 @@ class Autosave(QObject):
         self, what: SavedWork, thens: list[Callable[[], None]], result: Callable[[], str]
     ) -> None:
         """Note the end of a save; ``thens`` are called, or wait for the next one if it failed."""
-        trouble = "of an error in Gradscribe"
+        trouble = tr("of an error in Gradscribe")
         try:
             trouble = result()
         finally:

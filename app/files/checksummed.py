@@ -6,6 +6,8 @@ Truncation at any byte and a change of any byte are detected.
 import hashlib
 from collections.abc import Sequence
 
+from gradscribe.playback.translation import tr
+
 VERSION = 1
 _MAGIC = b"gradscribe-session"
 _LINE = 200
@@ -44,16 +46,22 @@ def unwrap(data: bytes) -> memoryview:
     line = data[: data.find(b"\n", 0, _LINE) + 1]
     words = line.split(b" ")
     if len(words) < 2 or words[0] != _MAGIC or not words[1].isdigit() or len(words[1]) > 9:
-        raise DamagedFile("it does not begin as such a file does")
+        raise DamagedFile(tr("it does not begin as such a file does"))
     if int(words[1]) > VERSION:
-        raise NewerVersion(f"it has format {int(words[1])}, and this version knows {VERSION}")
+        raise NewerVersion(
+            tr(
+                "it has format {int}, and this version knows {version}",
+                int=int(words[1]),
+                version=VERSION,
+            )
+        )
     payload = memoryview(data)[len(line) : -1]
     # Check the length first: a truncated file need not be hashed.
     begins = b"%s %d %d " % (_MAGIC, VERSION, len(payload))
     if not (line.startswith(begins) and data.endswith(b"\n") and len(line) < len(data)):
-        raise DamagedFile("it is not as it was written")
+        raise DamagedFile(tr("it is not as it was written"))
     if line != b"%s%s\n" % (begins, _digest(payload)):
-        raise DamagedFile("it is not as it was written")
+        raise DamagedFile(tr("it is not as it was written"))
     return payload
 
 

@@ -20,6 +20,7 @@ from msgspec import Struct
 from gradscribe.app.files import atomic, checksummed
 from gradscribe.app.files.checksummed import DamagedFile, NewerVersion
 from gradscribe.app.files.file_kinds import foreign_kind
+from gradscribe.playback.translation import tr
 
 SESSION_SUFFIX = ".gradscribe"
 """File suffix of a training session."""
@@ -59,23 +60,29 @@ def read(path: Path, suffix: str = "") -> str:
         with open_plain(path) as file:
             data = file.read(MAX_PROGRAM_BYTES + 1)
     except OSError as error:
-        raise Refused(f"{path} cannot be read: {error.strerror or error}") from error
+        raise Refused(
+            tr("{path} cannot be read: {value}", path=path, value=error.strerror or error)
+        ) from error
     if len(data) > MAX_PROGRAM_BYTES:
         most = MAX_PROGRAM_BYTES >> 20
-        raise Refused(_why_not(path, suffix, data, f"{path} is longer than {most} MB"))
+        raise Refused(
+            _why_not(
+                path, suffix, data, tr("{path} is longer than {most} MB", path=path, most=most)
+            )
+        )
     try:
         text = data.decode(_encoding(data))
     except UnicodeError as error:
-        raise Refused(_why_not(path, suffix, data, f"{path} is not text")) from error
+        raise Refused(_why_not(path, suffix, data, tr("{path} is not text", path=path))) from error
     if "\0" in text:
-        raise Refused(_why_not(path, suffix, data, f"{path} is not text"))
+        raise Refused(_why_not(path, suffix, data, tr("{path} is not text", path=path)))
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _why_not(path: Path, suffix: str, data: bytes, otherwise: str) -> str:
     """Return why a file is no program: it is of another kind, or else ``otherwise``."""
     kind = "" if suffix and path.suffix == suffix else foreign_kind(path, data[:16])
-    return f"{path} is {kind}, not a program" if kind else otherwise
+    return tr("{path} is {kind}, not a program", path=path, kind=kind) if kind else otherwise
 
 
 def resolve(path: Path) -> Path:
@@ -87,7 +94,7 @@ def resolve(path: Path) -> Path:
     try:
         return Path(os.path.realpath(path))
     except ValueError as error:
-        raise Refused(f"No file is called {str(path)!r}") from error
+        raise Refused(tr("No file is called {str!r}", str=str(path))) from error
 
 
 def exists(path: Path) -> bool:
@@ -108,22 +115,22 @@ def open_plain(path: Path) -> BinaryIO:
     _check_name(path)
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
-        raise Refused(f"{path} is a folder, not a file")
+        raise Refused(tr("{path} is a folder, not a file", path=path))
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
-        raise Refused(f"{path} is no plain file")
+        raise Refused(tr("{path} is no plain file", path=path))
     # The shell's process substitution <(command) is a pipe that ends by itself.
     if (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)) and path.parts[1:2] not in (
         ("dev",),
         ("proc",),
     ):
-        raise Refused(f"{path} is no plain file")
+        raise Refused(tr("{path} is no plain file", path=path))
     if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or not hasattr(os, "O_NONBLOCK"):
         return path.open("rb")
     # Reading from some system files (/proc/kmsg) blocks until there is more.
     file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
     if not select.select([file], [], [], 0)[0]:
         file.close()
-        raise Refused(f"{path} is no plain file")
+        raise Refused(tr("{path} is no plain file", path=path))
     return file
 
 
@@ -132,7 +139,9 @@ def _check_name(path: Path) -> None:
         str(path).encode()
     except UnicodeEncodeError as error:
         shown = os.fsencode(path).decode("utf-8", "replace")
-        raise Refused(f"The name of {shown} is not text: give the file another name") from error
+        raise Refused(
+            tr("The name of {shown} is not text: give the file another name", shown=shown)
+        ) from error
 
 
 def write(path: Path, text: str, like: Path | None = None) -> None:
@@ -150,11 +159,18 @@ def write(path: Path, text: str, like: Path | None = None) -> None:
         data = _with_ends(text, before).encode(name.removesuffix("-sig"))
     except UnicodeEncodeError as error:
         raise Refused(
-            f"{path} cannot be written: {error.object[error.start]!r} is not in the"
-            f" encoding that it declares, {error.encoding}"
+            tr(
+                "{path} cannot be written: {object!r} is not in the encoding that it "
+                "declares, {encoding}",
+                path=path,
+                object=error.object[error.start],
+                encoding=error.encoding,
+            )
         ) from error
     except UnicodeError as error:
-        raise Refused(f"{path} cannot be written in the encoding that it declares") from error
+        raise Refused(
+            tr("{path} cannot be written in the encoding that it declares", path=path)
+        ) from error
     if before.startswith(codecs.BOM_UTF8) and name == "utf-8-sig":
         data = codecs.BOM_UTF8 + data
     write_bytes(path, data)
@@ -225,7 +241,9 @@ def write_bytes(path: Path, data: bytes | Sequence[bytes]) -> None:
     try:
         atomic.write(path, data)
     except OSError as error:
-        raise Refused(f"{path} cannot be written: {atomic.reason(error)}") from error
+        raise Refused(
+            tr("{path} cannot be written: {reason}", path=path, reason=atomic.reason(error))
+        ) from error
 
 
 def check_writable(path: Path) -> None:
@@ -247,7 +265,7 @@ def check_writable(path: Path) -> None:
             error = errno.EROFS if _is_read_only(place) else errno.EACCES
     if error:
         why = atomic.reason(OSError(error, os.strerror(error).lower()))
-        raise Refused(f"{path} cannot be written: {why}")
+        raise Refused(tr("{path} cannot be written: {why}", path=path, why=why))
 
 
 def _is_read_only(path: Path) -> bool:
@@ -291,9 +309,11 @@ class Drafts:
             after = latest_mtime(self.where)
             atomic.write(self._file(draft.path), data, sync=False, after=after)
         except OSError as error:
-            raise Refused(f"The text cannot be stored: {atomic.reason(error)}") from error
+            raise Refused(
+                tr("The text cannot be stored: {reason}", reason=atomic.reason(error))
+            ) from error
         except UnicodeEncodeError as error:
-            raise Refused(f"The text cannot be stored: {error.reason}") from error
+            raise Refused(tr("The text cannot be stored: {reason}", reason=error.reason)) from error
 
     def sync(self, path: str) -> None:
         """Flush the draft of ``path`` to the disk. Thread-safe.
@@ -319,19 +339,23 @@ class Drafts:
         except OSError:
             return None
         except Refused as error:
-            raise Refused(f"Unsaved changes cannot be read: {error}") from error
+            raise Refused(tr("Unsaved changes cannot be read: {error}", error=error)) from error
         # Before drafts had a checksum they were bare JSON.
         bare = data.startswith(b"{")
         try:
             if len(data) > MAX_DRAFT_BYTES:
-                raise DamagedFile("it is far too long")
+                raise DamagedFile(tr("it is far too long"))
             return msgspec.json.decode(data if bare else checksummed.unwrap(data), type=Draft)
         except NewerVersion as error:
-            raise Refused(f"Unsaved changes of a newer Gradscribe: {error}") from error
+            raise Refused(
+                tr("Unsaved changes of a newer Gradscribe: {error}", error=error)
+            ) from error
         except (DamagedFile, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             with contextlib.suppress(OSError):
                 file = atomic.rename_to_backup(file)
-            raise Refused(f"Unsaved changes cannot be read; they are kept as {file}") from error
+            raise Refused(
+                tr("Unsaved changes cannot be read; they are kept as {file}", file=file)
+            ) from error
 
     def order(self, path: str) -> int:
         """Return a number that is greater for a later draft or session; 0 for no draft."""

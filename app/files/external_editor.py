@@ -9,6 +9,7 @@ from msgspec import Struct
 from PySide6.QtCore import QProcess
 
 from gradscribe.app.files.documents import Refused
+from gradscribe.playback.translation import tr
 
 
 class Editor(Struct, frozen=True):
@@ -60,11 +61,11 @@ def parse_command(text: str) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(text, posix=sys.platform != "win32"))
     except ValueError as error:
-        raise Refused(f"{text!r} is no command: {error}") from error
+        raise Refused(tr("{text!r} is no command: {error}", text=text, error=error)) from error
     if not words:
-        raise Refused("The command of an editor is missing")
+        raise Refused(tr("The command of an editor is missing"))
     if not any("{file}" in word for word in words[1:]):
-        raise Refused("The command of an editor needs {file}, as in: code --goto {file}:{line}")
+        raise Refused(tr("The command of an editor needs {file}, as in: code --goto {file}:{line}"))
     return words
 
 
@@ -88,14 +89,19 @@ def open_line(command: str, path: Path, line: int) -> str:
         words = (found[0].program, *found[0].arguments)
     program = shutil.which(words[0])
     if program is None:
-        raise Refused(f"{words[0]} is not installed: choose another editor under Edit, Your editor")
+        raise Refused(
+            tr(
+                "{words} is not installed: choose another editor under Edit, Your editor",
+                words=words[0],
+            )
+        )
     # Not str.format: a name may have braces.
     parts = {"{file}": str(path), "{line}": str(line), "{column}": "1"}
     arguments = [_filled(word, parts) for word in words[1:]]
     # Detached: it outlives the window, and leaves no zombie if it ends first.
     answer: object = QProcess.startDetached(program, arguments, str(path.parent))
     if not (answer[0] if isinstance(answer, tuple) else answer):
-        raise Refused(f"{words[0]} cannot be started")
+        raise Refused(tr("{words} cannot be started", words=words[0]))
     return next((e.title for e in KNOWN if e.program == words[0]), Path(words[0]).stem)
 
 

@@ -2,52 +2,54 @@
 
 from pathlib import Path
 
+from gradscribe.playback.translation import tr
+
 _HEADS: tuple[tuple[bytes, str], ...] = (
-    (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
-    (b"\xff\xd8\xff", "a JPEG picture"),
-    (b"GIF8", "a GIF picture"),
-    (b"%PDF", "a PDF document"),
-    (b"\x93NUMPY", "a NumPy array"),
-    (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
-    (b"PAR1", "a Parquet table"),
-    (b"ARROW1", "an Arrow table"),
-    (b"SQLite format 3\0", "an SQLite database"),
-    (b"\x1f\x8b", "a gzip archive"),
+    (b"\x89PNG\r\n\x1a\n", tr("a PNG picture")),
+    (b"\xff\xd8\xff", tr("a JPEG picture")),
+    (b"GIF8", tr("a GIF picture")),
+    (b"%PDF", tr("a PDF document")),
+    (b"\x93NUMPY", tr("a NumPy array")),
+    (b"\x89HDF\r\n\x1a\n", tr("an HDF5 file")),
+    (b"PAR1", tr("a Parquet table")),
+    (b"ARROW1", tr("an Arrow table")),
+    (b"SQLite format 3\0", tr("an SQLite database")),
+    (b"\x1f\x8b", tr("a gzip archive")),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
-    (b"\x7fELF", "a compiled program or library"),
-    (b"MZ", "a compiled program or library"),
+    (b"\x7fELF", tr("a compiled program or library")),
+    (b"MZ", tr("a compiled program or library")),
     (b"\x80\x02", "a pickle"),
     (b"\x80\x03", "a pickle"),
     (b"\x80\x04", "a pickle"),
     (b"\x80\x05", "a pickle"),
-    (b"PK\x03\x04", "a zip archive"),
+    (b"PK\x03\x04", tr("a zip archive")),
 )
 _SUFFIXES = {
-    ".pt": "weights saved by PyTorch",
-    ".pth": "weights saved by PyTorch",
+    ".pt": tr("weights saved by PyTorch"),
+    ".pth": tr("weights saved by PyTorch"),
     ".ckpt": "a checkpoint",
-    ".bin": "a binary file",
-    ".safetensors": "a safetensors file with weights",
-    ".onnx": "an ONNX model",
-    ".gguf": "a GGUF model",
-    ".h5": "an HDF5 file",
-    ".npy": "a NumPy array",
-    ".npz": "an archive of NumPy arrays",
+    ".bin": tr("a binary file"),
+    ".safetensors": tr("a safetensors file with weights"),
+    ".onnx": tr("an ONNX model"),
+    ".gguf": tr("a GGUF model"),
+    ".h5": tr("an HDF5 file"),
+    ".npy": tr("a NumPy array"),
+    ".npz": tr("an archive of NumPy arrays"),
     ".ipynb": "a notebook",
-    ".csv": "a table of data",
-    ".tsv": "a table of data",
-    ".jsonl": "a table of data",
-    ".parquet": "a Parquet table",
-    ".json": "a JSON file",
+    ".csv": tr("a table of data"),
+    ".tsv": tr("a table of data"),
+    ".jsonl": tr("a table of data"),
+    ".parquet": tr("a Parquet table"),
+    ".json": tr("a JSON file"),
     ".log": "a log",
-    ".html": "a web page",
-    ".pyc": "compiled Python",
+    ".html": tr("a web page"),
+    ".pyc": tr("compiled Python"),
     ".pkl": "a pickle",
     ".mp4": "a film",
-    ".gif": "a GIF picture",
-    ".svg": "an SVG picture",
-    ".gradscribe": "a training session",
-    ".tape": "a recorded run",
+    ".gif": tr("a GIF picture"),
+    ".svg": tr("an SVG picture"),
+    ".gradscribe": tr("a training session"),
+    ".tape": tr("a recorded run"),
 }
 _PROGRAMS = (".py", ".pyw", "")
 
@@ -65,4 +67,4 @@ def foreign_kind(path: Path, head: bytes) -> str:
         return _SUFFIXES[suffix]
     if by_head:
         return by_head
-    return "" if suffix in _PROGRAMS or len(suffix) > 8 else f"a {suffix} file"
+    return "" if suffix in _PROGRAMS or len(suffix) > 8 else tr("a {suffix} file", suffix=suffix)

@@ -17,6 +17,7 @@ from gradscribe.app.files.sessions import Sessions, try_lock
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.runtime.notice import Notice, NoticeActions
 from gradscribe.app.runtime.worker import BackgroundWorker
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.editor.code_edit import CodeEdit
 from gradscribe.widgets.editor.source_text import length_problem
 
@@ -81,7 +82,10 @@ class FileWatch(QObject):
 
     def _notify_open_elsewhere(self, lock: QLockFile) -> None:
         if lock is self._lock and _is_locked_elsewhere(lock):
-            text = f"{Path(self._path).name} is open in another window too; save it in one of them"
+            text = tr(
+                "{name} is open in another window too; save it in one of them",
+                name=Path(self._path).name,
+            )
             self._host.notices.post(Notice("twice", text, more=self._path))
 
     def _release_lock(self) -> None:
@@ -125,25 +129,25 @@ class FileWatch(QObject):
         doc = self._host.session.doc
         self._suspect, self._told = True, file_stamp(doc.path)
         name = Path(doc.path).name
-        text = f"{name} was changed by another program"
+        text = tr("{name} was changed by another program", name=name)
         if doc.modified:
-            text += ", and you have changes that are not saved"
-        choices = (("Reload", self._reload), ("Keep mine", self._keep_mine))
+            text += tr(", and you have changes that are not saved")
+        choices = ((tr("Reload"), self._reload), (tr("Keep mine"), self._keep_mine))
         self._host.notices.show_now(Notice("disk", text, choices, doc.path))
 
     def _reload(self) -> None:
         path = self._host.session.doc.path
         text = documents.read(Path(path))
         if why := length_problem(text):
-            raise Refused(f"{Path(path).name} is not taken over: {why}")
+            raise Refused(tr("{name} is not taken over: {why}", name=Path(path).name, why=why))
         # The change came from outside this window, so it is not trusted by itself.
         self._host.session.reload(text, not self._host.settings.is_trusted(path, text))
         self.mark_saved()
-        self._host.say("Reloaded; undo leads back to what you had")
+        self._host.say(tr("Reloaded; undo leads back to what you had"))
 
     def _keep_mine(self) -> None:
         self._accepted, self._suspect = file_stamp(self._path), False
-        self._host.say("Yours stays; saving keeps the other text in a .bak file")
+        self._host.say(tr("Yours stays; saving keeps the other text in a .bak file"))
 
     def write_conflict(self, path: Path) -> str:
         """Return the reason to confirm writing to ``path``; empty if there is none.
@@ -204,7 +208,9 @@ class FileWatch(QObject):
             with documents.open_plain(path) as file:
                 atomic.write(atomic.backup_name(path), file.read())
         except OSError as error:
-            raise Refused(f"{path} cannot be set aside: {atomic.reason(error)}") from error
+            raise Refused(
+                tr("{path} cannot be set aside: {reason}", path=path, reason=atomic.reason(error))
+            ) from error
 
 
 def _is_locked_elsewhere(lock: QLockFile) -> bool:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal
 from gradscribe.app.files import documents
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.runtime.worker import BackgroundWorker
+from gradscribe.playback.translation import tr
 
 
 class FileWriter(QObject):
@@ -47,7 +48,9 @@ class FileWriter(QObject):
             self.said.emit(str(refusal))
         except MemoryError:
             self._is_well = False
-            self.said.emit(f"{path.name} takes more memory than there is, and was not written")
+            self.said.emit(
+                tr("{name} takes more memory than there is, and was not written", name=path.name)
+            )
         else:
             then()
 

@@ -16,6 +16,7 @@ from msgspec import Struct, field
 
 from gradscribe.app.files import documents
 from gradscribe.app.files.documents import Refused
+from gradscribe.playback.translation import tr
 
 SUFFIX = ".ipynb"
 MAX_FILE = 256 << 20
@@ -84,13 +85,21 @@ def read(path: Path) -> list[NotebookCell]:
         with documents.open_plain(path) as file:
             data = file.read(MAX_FILE + 1)
     except OSError as error:
-        raise Refused(f"{path} cannot be read: {error.strerror or error}") from error
+        raise Refused(
+            tr("{path} cannot be read: {value}", path=path, value=error.strerror or error)
+        ) from error
     if len(data) > MAX_FILE:
-        raise Refused(f"{path} is not opened: it is longer than {MAX_FILE >> 20} MB")
+        raise Refused(
+            tr(
+                "{path} is not opened: it is longer than {value} MB",
+                path=path,
+                value=MAX_FILE >> 20,
+            )
+        )
     try:
         return decode(data)
     except ValueError as error:
-        raise Refused(f"{path} is no notebook: {error}") from error
+        raise Refused(tr("{path} is no notebook: {error}", path=path, error=error)) from error
 
 
 def decode(data: bytes) -> list[NotebookCell]:
@@ -108,9 +117,9 @@ def decode(data: bytes) -> list[NotebookCell]:
     if found.cells is None:
         old = 0 < found.nbformat < 4
         why = (
-            f"its format {found.nbformat} is old: save it with Jupyter"
+            tr("its format {nbformat} is old: save it with Jupyter", nbformat=found.nbformat)
             if old
-            else "it has no cells"
+            else tr("it has no cells")
         )
         raise ValueError(why)
     if language not in ("", "python", "python3", "ipython"):
@@ -320,7 +329,7 @@ def outputs_of(stdout: str, svg: str) -> list[dict[str, object]]:
     if stdout:
         made.append({"output_type": "stream", "name": "stdout", "text": stdout})
     if svg:
-        data = {"image/svg+xml": svg, "text/plain": "The graph of the run"}
+        data = {"image/svg+xml": svg, "text/plain": tr("The graph of the run")}
         made.append({"output_type": "display_data", "data": data, "metadata": {}})
     return made
 
@@ -333,7 +342,7 @@ def to_markdown(cells: list[NotebookCell], stdout: str, picture: str) -> str:
     if stdout:
         parts.append(_fenced(stdout.rstrip("\n"), "text"))
     if picture:
-        parts.append(f"![Graph of the run](<{picture}>)")
+        parts.append(tr("![Graph of the run](<{picture}>)", picture=picture))
     return "\n\n".join(parts) + "\n"
 
 

@@ -16,6 +16,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from gradscribe.playback.translation import tr
+
 LISTED = ".window"
 """Suffix of the files that list the windows, whose stems are process ids."""
 TIMEOUT_S = 5.0
@@ -61,7 +63,7 @@ def private_folder() -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise PermissionError(f"{folder} is not private")
+        raise PermissionError(tr("{folder} is not private", folder=folder))
     return folder
 
 

@@ -25,6 +25,7 @@ from gradscribe.app.runtime.notice import Notice, NoticeActions
 from gradscribe.app.runtime.worker import BackgroundWorker
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.structs import replace
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 
 KEY, LINE = "pythons", "line"
@@ -71,6 +72,8 @@ class PythonChoice(QObject):
         self._query.answered.connect(self._note_devices)
         self._install: PackageInstall | None = None
         self._preferred: Interpreter | None = None
+        self.set_up: Callable[[], None] | None = None
+        """Asks where PyTorch is to come from; None where this process's Python has it."""
         self._wanted = 0
         """Number of the newest choice: an earlier one that answers late is dropped."""
         session.python_of = self.remembered
@@ -136,7 +139,7 @@ class PythonChoice(QObject):
         python = self._stored().files.get(path) if path else None
         if python is None or python.host or os.path.isfile(python.path):
             return python
-        gone = f"{python.path} is gone: the program runs in Gradscribe's own Python"
+        gone = tr("{path} is gone: the program runs in Gradscribe's own Python", path=python.path)
         self._notices.post(Notice(KEY, gone))
         return None
 
@@ -156,7 +159,7 @@ class PythonChoice(QObject):
         """
         self._wanted += 1
         number, doc = self._wanted, self._session.doc.path
-        self.said.emit(f"Asking {name}…")
+        self.said.emit(tr("Asking {name}…", name=name))
 
         def take(result: Callable[[], Interpreter]) -> None:
             if number != self._wanted or self._session.doc.path != doc:
@@ -178,7 +181,14 @@ class PythonChoice(QObject):
         self._store(stored)
         self._session.set_interpreter(python)
         where = f"{'on' if python.host else 'of'} {python_name(python)}"
-        self.said.emit(f"Runs in Python {python.version} {where}, torch {python.torch}")
+        self.said.emit(
+            tr(
+                "Runs in Python {version} {where}, torch {torch}",
+                version=python.version,
+                where=where,
+                torch=python.torch,
+            )
+        )
 
     def note(self, message: object) -> None:
         """Show that the line to an engine on another machine is lost, until it is there again."""
@@ -186,9 +196,13 @@ class PythonChoice(QObject):
             return
         if message.is_up:
             self._notices.drop(LINE)
-            self.said.emit(f"{message.host} is there again: what was missed has arrived")
+            self.said.emit(
+                tr("{host} is there again: what was missed has arrived", host=message.host)
+            )
         else:
-            text = f"Line to {message.host} lost, trying again: what runs there goes on"
+            text = tr(
+                "Line to {host} lost, trying again: what runs there goes on", host=message.host
+            )
             self._notices.show_now(Notice(LINE, text, more=message.why))
 
     def close(self) -> None:
@@ -201,12 +215,14 @@ class PythonChoice(QObject):
     def _refuse(self, refusal: UnusablePython) -> None:
         choices: tuple[tuple[str, Callable[[], None]], ...] = ()
         if refusal.packages:
-            choices = (("Install", lambda: self._begin_install(refusal.path, refusal.packages)),)
+            choices = (
+                (tr("Install"), lambda: self._begin_install(refusal.path, refusal.packages)),
+            )
         self._notices.show_now(Notice(KEY, str(refusal), choices))
 
     def _begin_install(self, path: str, packages: tuple[str, ...]) -> None:
         if self._install is not None:
-            self.said.emit("An installation is under way")
+            self.said.emit(tr("An installation is under way"))
             return
         self._install = install = PackageInstall(path, packages, self)
         install.printed.connect(self.printed)
@@ -219,7 +235,7 @@ class PythonChoice(QObject):
             self._install.deleteLater()
             self._install = None
         if problem:
-            self._notices.show_now(Notice(KEY, f"Not installed: {problem}"))
+            self._notices.show_now(Notice(KEY, tr("Not installed: {problem}", problem=problem)))
         else:
             self.choose(path)
 
@@ -234,8 +250,12 @@ class PythonChoice(QObject):
         self._compared = compared
         if recorded.torch != torch:
             self.printed.emit(
-                f"Recorded with torch {recorded.torch}; this Python has torch {torch}: "
-                "run again, it may give other numbers\n"
+                tr(
+                    "Recorded with torch {torch}; this Python has torch {torch_2}: run again, "
+                    "it may give other numbers\n",
+                    torch=recorded.torch,
+                    torch_2=torch,
+                )
             )
 
     # The stored choices
@@ -265,9 +285,9 @@ class PythonChoice(QObject):
 def device_words(names: tuple[str, ...] | None) -> str:
     """Return ``cpu``, ``cpu and 2 × NVIDIA H100``; for None that torch cannot be imported."""
     if names is None:
-        return "torch does not start"
+        return tr("torch does not start")
     counted = (f"{count} × {name}" if count > 1 else name for name, count in Counter(names).items())
-    return " and ".join(("cpu", *counted))
+    return tr(" and ").join(("cpu", *counted))
 
 
 def _stamp(python: FoundPython) -> str:

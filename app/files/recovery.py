@@ -18,6 +18,7 @@ from gradscribe.app.files.recovery_offers import RecoveryOffer, RecoveryOffers
 from gradscribe.app.files.session_file import SessionData
 from gradscribe.app.files.sessions import PROGRAM_FORMAT, RecoveredWork, Sessions, SessionSlot
 from gradscribe.app.runtime.notice import Notice
+from gradscribe.playback.translation import tr
 
 Stamp = tuple[int, int, int]
 
@@ -56,7 +57,7 @@ class Recovery(QObject):
         session.doc_changed.connect(self._lighten)
         if saver is None:
             if self.sessions.where is not None:
-                self._report_failure(f"{self.sessions.where} cannot be written")
+                self._report_failure(tr("{where} cannot be written", where=self.sessions.where))
             return
         session.doc_changed.connect(saver.edited)
         session.view_changed.connect(saver.view_changed)
@@ -70,8 +71,8 @@ class Recovery(QObject):
             QTimer.singleShot(0, self._host.editor, self._host.editor.compact_history)
 
     def _report_failure(self, why: str) -> None:
-        text = f"Autosave does not work: {why}. Save the program elsewhere."
-        choice = ("Save as…", self._host.save_elsewhere)
+        text = tr("Autosave does not work: {why}. Save the program elsewhere.", why=why)
+        choice = (tr("Save as…"), self._host.save_elsewhere)
         self._host.notices.post(Notice("autosave", text, (choice,)))
 
     def look(self) -> SessionData:
@@ -133,7 +134,9 @@ class Recovery(QObject):
             try:
                 left = self.sessions.leave(self.look(), sync=False)
             except OSError as error:
-                raise Refused(f"The text cannot be stored: {atomic.reason(error)}") from error
+                raise Refused(
+                    tr("The text cannot be stored: {reason}", reason=atomic.reason(error))
+                ) from error
             if left is not None:
                 self._left = left
                 self._sync_first(lambda: atomic.sync_file(left.path))
@@ -151,7 +154,9 @@ class Recovery(QObject):
         try:
             sync()
         except OSError as error:
-            raise Refused(f"The text cannot be stored: {atomic.reason(error)}") from error
+            raise Refused(
+                tr("The text cannot be stored: {reason}", reason=atomic.reason(error))
+            ) from error
 
     def _is_taken(self, path: str) -> bool:
         doc = self._host.session.doc
@@ -226,7 +231,7 @@ class Recovery(QObject):
 
     def _offer(self, work: RecoveredWork[SessionData]) -> None:
         assert work.kept is not None
-        choices = (("Open", lambda: self._open(work)), ("Discard", work.slot.drop))
+        choices = ((tr("Open"), lambda: self._open(work)), (tr("Discard"), work.slot.drop))
         name, text = work.kept.doc.title, _words(work.kept)
         self.offers.add(RecoveryOffer(str(work.slot.path), name, text, choices))
 
@@ -245,7 +250,7 @@ class Recovery(QObject):
         if self._saver is not None and not self._saver.flush():
             # This window's session file now has it, so the old one can go.
             work.slot.drop()
-        choices = (("Keep", lambda: None), ("Discard", lambda: self._discard(kept)))
+        choices = ((tr("Keep"), lambda: None), (tr("Discard"), lambda: self._discard(kept)))
         text, path = _words(kept), kept.doc.path
         offer = RecoveryOffer("resumed", kept.doc.title, text, choices, is_open=True, more=path)
         self.offers.add(offer, now=True)
@@ -257,7 +262,7 @@ class Recovery(QObject):
         doc = self._host.session.doc
         if doc.path == kept.doc.path and doc.title == kept.doc.title:
             self._host.session.reload(doc.saved)
-            self._host.say("Discarded; undo brings it back")
+            self._host.say(tr("Discarded; undo brings it back"))
 
     # The end
 
@@ -278,8 +283,8 @@ class Recovery(QObject):
                 return True
         if trouble and not self._warned:
             self._warned = True
-            text = f"{trouble}. Save it elsewhere, or close again to lose it."
-            choice = ("Save as…", self._host.save_elsewhere)
+            text = tr("{trouble}. Save it elsewhere, or close again to lose it.", trouble=trouble)
+            choice = (tr("Save as…"), self._host.save_elsewhere)
             self._host.notices.show_now(Notice("leave", text, (choice,)))
             return False
         self._end(keep=False)
@@ -290,7 +295,9 @@ class Recovery(QObject):
             if self._saver is not None:
                 self._saver.settle()
         except OSError as error:
-            raise Refused(f"The text cannot be stored: {atomic.reason(error)}") from error
+            raise Refused(
+                tr("The text cannot be stored: {reason}", reason=atomic.reason(error))
+            ) from error
 
     def _end(self, *, keep: bool) -> None:
         self.file.close()
@@ -317,4 +324,8 @@ def _words(kept: SessionData) -> str:
     at = time.localtime(kept.when)
     today = at[:3] == time.localtime()[:3]
     when = time.strftime("%H:%M" if today else "%d %b, %H:%M", at)
-    return f"Recovered {kept.doc.title} with changes that were not saved, as of {when}"
+    return tr(
+        "Recovered {title} with changes that were not saved, as of {when}",
+        title=kept.doc.title,
+        when=when,
+    )

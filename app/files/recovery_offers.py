@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gradscribe.app.runtime.notice import Notice, NoticeActions
+from gradscribe.playback.translation import tr
 
 KEY = "recovered"
 """Key of the notice."""
@@ -75,10 +76,10 @@ class RecoveryOffers:
         choices: list[tuple[str, Callable[[], None]]] = []
         if first.is_open:
             others = self._offers[1:]
-            text = f"{first.text}. Also unsaved: {_names(others)}"
+            text = tr("{text}. Also unsaved: {names}", text=first.text, names=_names(others))
             choices += [(label, self._chosen(first, do)) for label, do in first.choices]
         else:
-            text = f"Work that was not saved: {_names(others)}"
+            text = tr("Work that was not saved: {names}", names=_names(others))
         for offer in others[:MOST_BUTTONS]:
             label, do = offer.choices[0]
             choices.append((f"{label} {_short(offer.name)}", self._chosen(offer, do)))
@@ -100,8 +101,12 @@ class RecoveryOffers:
 def _names(offers: list[RecoveryOffer]) -> str:
     names = [offer.name for offer in offers]
     if len(names) > MOST_BUTTONS:
-        names = [*names[:MOST_BUTTONS], f"{len(offers) - MOST_BUTTONS} more"]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        names = [*names[:MOST_BUTTONS], tr("{value} more", value=len(offers) - MOST_BUTTONS)]
+    return (
+        names[0]
+        if len(names) == 1
+        else tr("{join} and {names}", join=", ".join(names[:-1]), names=names[-1])
+    )
 
 
 def _short(name: str) -> str:

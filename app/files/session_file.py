@@ -8,6 +8,7 @@ from msgspec import Struct
 from gradscribe.app.document.state import Doc, View
 from gradscribe.app.files import checksummed, documents
 from gradscribe.app.files.checksummed import DamagedFile
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.editor.edit_history import EditStep, original_text
 
 MAX_BYTES = 64 << 20
@@ -79,7 +80,7 @@ def decode(data: bytes) -> SessionData:
     try:
         return msgspec.json.decode(payload, type=SessionData).validated()
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise DamagedFile("it does not hold what a session file holds") from error
+        raise DamagedFile(tr("it does not hold what a session file holds")) from error
 
 
 def read(path: Path) -> SessionData:
@@ -96,5 +97,5 @@ def read(path: Path) -> SessionData:
     except documents.Refused as error:
         raise DamagedFile(str(error)) from error
     if len(data) > MAX_BYTES:
-        raise DamagedFile("it is far too long")
+        raise DamagedFile(tr("it is far too long"))
     return decode(data)

@@ -18,6 +18,7 @@ from PySide6.QtCore import QLockFile
 
 from gradscribe.app.files import atomic, documents, session_file
 from gradscribe.app.files.checksummed import DamagedFile, NewerVersion
+from gradscribe.playback.translation import tr
 
 BEFORE, LOCK = ".before", ".lock"
 MAX_LOCK_BYTES = 1 << 16
@@ -248,24 +249,44 @@ def _look(slot: SessionSlot[W]) -> RecoveredWork[W] | None:
     except NewerVersion as error:
         slot.release()
         return RecoveredWork(
-            slot, None, f"Unsaved work of a newer Gradscribe: {error}. {slot.path} stays as it is"
+            slot,
+            None,
+            tr(
+                "Unsaved work of a newer Gradscribe: {error}. {path} stays as it is",
+                error=error,
+                path=slot.path,
+            ),
         )
     except DamagedFile as error:
-        trouble = f"Unsaved work cannot be read: {error}"
+        trouble = tr("Unsaved work cannot be read: {error}", error=error)
     except FileNotFoundError:
         slot.release()
         return None
     except OSError as error:
         slot.release()
         return RecoveredWork(
-            slot, None, f"Unsaved work in {slot.path} cannot be read: {atomic.reason(error)}"
+            slot,
+            None,
+            tr(
+                "Unsaved work in {path} cannot be read: {reason}",
+                path=slot.path,
+                reason=atomic.reason(error),
+            ),
         )
     slot.release()
     try:
         left = [atomic.rename_to_backup(path) for path in (slot.path, slot.before) if path.exists()]
     except OSError:
         left = [slot.path]
-    return RecoveredWork(slot, None, f"{trouble}. It is kept as {' and '.join(map(str, left))}")
+    return RecoveredWork(
+        slot,
+        None,
+        tr(
+            "{trouble}. It is kept as {join}",
+            trouble=trouble,
+            join=tr(" and ").join(map(str, left)),
+        ),
+    )
 
 
 def is_same_work(one: W, other: W) -> bool:

@@ -14,6 +14,7 @@ from PySide6.QtCore import QByteArray, QCoreApplication, QObject, QStandardPaths
 from gradscribe.app.files import atomic, settings_file
 from gradscribe.app.files.shipped import is_shipped
 from gradscribe.app.preferences.rows import BY_KEY, CHOICES, SETTINGS, is_progress
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 
 MAX_TRUSTED = 500
@@ -99,7 +100,7 @@ class Settings(QObject):
         self._held = settings_file.read(sound, KEYS)
         lessons = self._held.get(LESSONS)
         if lessons is not None and not is_progress(lessons):
-            self.trouble = settings_file.back_up(path, "Your progress in the lessons")
+            self.trouble = settings_file.back_up(path, tr("Your progress in the lessons"))
             del self._held[LESSONS]
             settings_file.write(sound, {LESSONS: None})
         return sound
@@ -244,7 +245,9 @@ class Settings(QObject):
             self._lessons = found.get(LESSONS)
         if not is_written and not self._has_failed:
             self._has_failed = True
-            self.failed.emit(f"Your choices are not remembered: {self._file} cannot be written")
+            self.failed.emit(
+                tr("Your choices are not remembered: {file} cannot be written", file=self._file)
+            )
 
     def flush(self) -> None:
         """Write the changed settings and wait for it."""

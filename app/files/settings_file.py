@@ -9,6 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QSettings
 
 from gradscribe.app.files import atomic
+from gradscribe.playback.translation import tr
 
 LIMIT = 1 << 20
 """Most bytes of a settings file; a genuine one has some ten thousand."""
@@ -28,12 +29,14 @@ def vet(path: Path) -> tuple[Path | None, str]:
         # Reported when something is written.
         return path, ""
     if not stat.S_ISREG(found.st_mode):
-        return None, f"Your choices are not remembered: {path} is no plain file"
+        return None, tr("Your choices are not remembered: {path} is no plain file", path=path)
     try:
         with path.open("rb") as file:
             data = file.read(LIMIT + 1)
     except OSError as error:
-        return path, f"Your choices cannot be read: {atomic.reason(error)} ({path})"
+        return path, tr(
+            "Your choices cannot be read: {reason} ({path})", reason=atomic.reason(error), path=path
+        )
     if len(data) > LIMIT or UNSAFE_VALUES.search(data):
         return reset_damaged(path)
     return path, ""
@@ -45,8 +48,12 @@ def reset_damaged(path: Path) -> tuple[Path | None, str]:
         spare = atomic.rename_to_backup(path)
     except OSError as error:
         why = atomic.reason(error)
-        return None, f"Your choices cannot be read, and are not remembered: {path}, {why}"
-    return path, f"Your choices could not be read and were reset. The file is kept as {spare}"
+        return None, tr(
+            "Your choices cannot be read, and are not remembered: {path}, {why}", path=path, why=why
+        )
+    return path, tr(
+        "Your choices could not be read and were reset. The file is kept as {spare}", spare=spare
+    )
 
 
 def back_up(path: Path, what: str) -> str:
@@ -55,8 +62,10 @@ def back_up(path: Path, what: str) -> str:
     try:
         shutil.copyfile(path, spare)
     except OSError as error:
-        return f"{what} could not be read ({atomic.reason(error)})"
-    return f"{what} could not be read. The file as it was is kept as {spare}"
+        return tr("{what} could not be read ({reason})", what=what, reason=atomic.reason(error))
+    return tr(
+        "{what} could not be read. The file as it was is kept as {spare}", what=what, spare=spare
+    )
 
 
 def is_garbled(path: Path) -> bool:

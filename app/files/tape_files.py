@@ -11,6 +11,7 @@ from gradscribe.app.runtime.version import version
 from gradscribe.engine.protocol import tape_file
 from gradscribe.engine.protocol.tape import Snapshot, Tape
 from gradscribe.engine.protocol.tape_file import RunFile, RunProgram, RunView, UnreadableTape
+from gradscribe.playback.translation import tr
 
 SUFFIX = tape_file.SUFFIX
 
@@ -30,17 +31,27 @@ def read(path: Path) -> RunFile:
         with documents.open_plain(path) as file:
             if path.stat().st_size > tape_file.MAX_FILE:
                 most = tape_file.MAX_FILE >> 20
-                raise Refused(f"{path} cannot be opened: it is longer than {most} MB")
+                raise Refused(
+                    tr("{path} cannot be opened: it is longer than {most} MB", path=path, most=most)
+                )
             data = file.read(tape_file.MAX_FILE + 1)
     except OSError as error:
-        raise Refused(f"{path} cannot be read: {error.strerror or error}") from error
+        raise Refused(
+            tr("{path} cannot be read: {value}", path=path, value=error.strerror or error)
+        ) from error
     try:
         found = tape_file.decode(data)
     except UnreadableTape as error:
-        raise Refused(f"{path} cannot be opened: {error}") from error
+        raise Refused(tr("{path} cannot be opened: {error}", path=path, error=error)) from error
     if len(found.program.source.encode()) > documents.MAX_PROGRAM_BYTES:
         most = documents.MAX_PROGRAM_BYTES >> 20
-        raise Refused(f"{path} cannot be opened: its program is longer than {most} MB")
+        raise Refused(
+            tr(
+                "{path} cannot be opened: its program is longer than {most} MB",
+                path=path,
+                most=most,
+            )
+        )
     return found
 
 
@@ -75,18 +86,18 @@ def encode(
     try:
         return tape_file.encode(RunFile(program, tape, view, big=big or {}))
     except UnreadableTape as error:
-        raise Refused(f"The run cannot be saved: {error}") from error
+        raise Refused(tr("The run cannot be saved: {error}", error=error)) from error
 
 
 def left_out(count: int) -> str:
     """Return what a file lacks of ``count`` big tensors, in a few words."""
-    tensors = "a big tensor" if count == 1 else f"{count:,} big tensors"
-    return f"no more than statistics of {tensors}"
+    tensors = tr("a big tensor") if count == 1 else tr("{count:,} big tensors", count=count)
+    return tr("no more than statistics of {tensors}", tensors=tensors)
 
 
 def origin(program: RunProgram) -> str:
     """Return when and with what a run was recorded, in a few words."""
     day = time.strftime("%Y-%m-%d %H:%M", time.localtime(program.recorded))
-    on = f"Recorded on {day}" if program.recorded else "Recorded"
-    torch = f"torch {program.torch}" if program.torch else ""
+    on = tr("Recorded on {day}", day=day) if program.recorded else tr("Recorded")
+    torch = tr("torch {torch}", torch=program.torch) if program.torch else ""
     return ", ".join(part[:60] for part in (on, torch, program.device) if part)

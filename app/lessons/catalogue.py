@@ -14,6 +14,7 @@ from gradscribe.engine import plugins
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.playback.lessons.lesson import Lesson, LessonSummary
 from gradscribe.playback.lessons.parse import BadLesson, parse_head, parse_lesson
+from gradscribe.playback.translation import tr
 
 NAMES = re.compile(r"\d\d_\w+\.md")
 SUFFIX = ".md"
@@ -74,7 +75,9 @@ def _plugin_summaries() -> Iterator[LessonSummary]:
                 plugins.leave_out_name("lessons", name, f"{entry.name}: {error}")
                 continue
             if head.name in known:
-                plugins.leave_out_name("lessons", name, f"there is a lesson {head.name} already")
+                plugins.leave_out_name(
+                    "lessons", name, tr("there is a lesson {name} already", name=head.name)
+                )
                 continue
             known.add(head.name)
             yield replace(head, file=f"{package.__name__}:{entry.name}")
@@ -97,7 +100,9 @@ def read_lesson(path: Path) -> Lesson:
     try:
         return replace(parse_lesson(path.name, text), path=str(resolve(path)), text=text)
     except BadLesson as error:
-        raise Refused(f"{path}, line {error.line}: {error}") from error
+        raise Refused(
+            tr("{path}, line {line}: {error}", path=path, line=error.line, error=error)
+        ) from error
 
 
 def find(word: str) -> Lesson:
@@ -113,7 +118,7 @@ def find(word: str) -> Lesson:
     if found is None:
         if path.suffix == ".md" and path.parent.name:
             return read_lesson(path)
-        raise Refused(f"no lesson {word}; gradscribe lessons lists them")
+        raise Refused(tr("no lesson {word}; gradscribe lessons lists them", word=word))
     return builtin(found.file)
 
 
@@ -126,11 +131,13 @@ def files_in(folder: Path) -> list[Path]:
     if os.path.isfile(folder):
         return [folder]
     if not exists(folder):
-        raise Refused(f"{folder} is not there")
+        raise Refused(tr("{folder} is not there", folder=folder))
     try:
         found = sorted(folder.glob("*.md")) if folder.is_dir() else []
     except OSError as error:
-        raise Refused(f"{folder} cannot be read: {error.strerror or error}") from error
+        raise Refused(
+            tr("{folder} cannot be read: {value}", folder=folder, value=error.strerror or error)
+        ) from error
     if not found:
-        raise Refused(f"{folder} holds no lesson: a lesson's name ends in .md")
+        raise Refused(tr("{folder} holds no lesson: a lesson's name ends in .md", folder=folder))
     return found

@@ -19,11 +19,12 @@ from gradscribe.playback.lessons import answers, mistakes, typed
 from gradscribe.playback.lessons.lesson import Lesson, LessonStep
 from gradscribe.playback.lessons.page import LessonPage, StepProgress, build_page, is_goal_reached
 from gradscribe.playback.tape.index import Index, index_of
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.lessons.pane import LessonPane
 
 MAX_PLAYED_EVENTS = 120
 """Most events that are played to show an answer; past that the tape jumps there."""
-DIED = "Python ended while the program ran. Press F5 to run it again"
+DIED = tr("Python ended while the program ran. Press F5 to run it again")
 
 
 class LessonController(QObject):
@@ -220,7 +221,7 @@ class LessonController(QObject):
         if self.lesson is None or self._now().closed:
             return
         if self.step.task is not None:
-            self._note(replace(self._now(), mood="told", remark="Here is one way"))
+            self._note(replace(self._now(), mood="told", remark=tr("Here is one way")))
             self._put_program(self.step.task.solution)
             return
         self._note(replace(self._now(), mood="told", remark=""))
@@ -244,13 +245,15 @@ class LessonController(QObject):
         if verdict == "right":
             now = replace(now, mood="good")
         elif verdict == "unknown":
-            now = replace(now, remark="This program cannot decide it. Restore the step's program")
+            now = replace(
+                now, remark=tr("This program cannot decide it. Restore the step's program")
+            )
         elif question.unseen:
-            remark = mistakes.explain_mistake(question, said, index) or "Not quite"
+            remark = mistakes.explain_mistake(question, said, index) or tr("Not quite")
             now = replace(now, mood="told", remark=remark)
         else:
             hinted = now.hinted or (now.tries > 1 and bool(question.hint))
-            remark = mistakes.explain_mistake(question, said, index) or "Not quite. Try again"
+            remark = mistakes.explain_mistake(question, said, index) or tr("Not quite. Try again")
             now = replace(now, mood="bad", remark=remark, hinted=hinted)
         self._note(now)
         if now.closed:

@@ -17,6 +17,7 @@ from gradscribe.app.lessons.lesson_list import LessonList, next_lesson
 from gradscribe.app.lessons.progress import LessonProgress
 from gradscribe.app.ui.layout import Columns, Panel
 from gradscribe.playback.lessons.lesson import Lesson
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.lessons.pane import LessonPane
 from gradscribe.widgets.transport.transport import Transport
 
@@ -38,7 +39,7 @@ class LessonDock(QObject):
     ) -> None:
         super().__init__(parent)
         self.pane = LessonPane()
-        self.panel = Panel(self.pane, "Lesson")
+        self.panel = Panel(self.pane, tr("Lesson"))
         self.progress = LessonProgress(settings)
         self.learning = LessonController(
             session, clock, showing, self.pane, self.progress, set_by, take_up, parent=self

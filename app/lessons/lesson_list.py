@@ -13,7 +13,7 @@ from gradscribe.app.ui.popup import PopupCard
 from gradscribe.app.ui.text_delegate import RIGHT, AnyModelIndex, TextDelegate
 from gradscribe.playback.lessons.duration import minutes_text
 from gradscribe.playback.lessons.lesson import LessonSummary
-from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.labels import plain_label
 from gradscribe.widgets.base.return_edit import ReturnEdit
 
@@ -35,21 +35,21 @@ class LessonList(PopupCard):
         self, over: QWidget, lessons: Sequence[LessonSummary], progress: LessonProgress
     ) -> None:
         super().__init__(over, 720, 640)
-        self.column.addWidget(plain_label("Lessons", "heading"))
+        self.column.addWidget(plain_label(tr("Lessons"), "heading"))
         self.column.addWidget(plain_label(_summary(lessons, progress), "caption"))
         self.search = ReturnEdit()
-        self.search.setPlaceholderText("Search: backward, shape, zero_grad, ...")
-        self.search.setAccessibleName("Search lessons")
+        self.search.setPlaceholderText(tr("Search: backward, shape, zero_grad, ..."))
+        self.search.setAccessibleName(tr("Search lessons"))
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._arrange)
         self.search.returnPressed.connect(self._open_best)
         self.column.addWidget(self.search)
-        self.nothing = plain_label("No lesson has all of these words", "caption")
+        self.nothing = plain_label(tr("No lesson has all of these words"), "caption")
         self.nothing.hide()
         self.column.addWidget(self.nothing)
         self.rows = _Rows(self.card)
         self.column.addWidget(self.rows, 1)
-        self.card.setAccessibleName("Lessons")
+        self.card.setAccessibleName(tr("Lessons"))
         part = ""
         for number, lesson in enumerate(lessons, 1):
             if lesson.part != part:
@@ -114,7 +114,7 @@ class _Rows(QListWidget):
         super().__init__(parent)
         self.setProperty("bare", True)
         self.setProperty("cards", True)
-        self.setAccessibleName("Lessons")
+        self.setAccessibleName(tr("Lessons"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
         self.setItemDelegate(_Painted(self, "heading", "title", "caption"))
@@ -273,16 +273,29 @@ def _summary(lessons: Sequence[LessonSummary], progress: LessonProgress) -> str:
     reached = [(lesson, progress.of(lesson.name)) for lesson in lessons]
     done = sum(state.done for _, state in reached)
     if not any(state.done or state.step for _, state in reached):
-        return "Short, one after the other: predict, then see it happen on the tape"
+        return tr("Short, one after the other: predict, then see it happen on the tape")
     left = sum(
         lesson.minutes * (1 - state.steps_done(lesson.steps) / lesson.steps)
         for lesson, state in reached
         if not state.done
     )
-    rest = f", {minutes_text(max(1, math.ceil(left)))} to go" if left else ""
-    return f"{done} of {formatting.count(len(lessons), 'lesson')} done{rest}"
+    rest = (
+        tr(", {minutes_text} to go", minutes_text=minutes_text(max(1, math.ceil(left))))
+        if left
+        else ""
+    )
+    return tr(
+        "{done} of {lessons} done{rest}",
+        done=done,
+        lessons=ngettext("{count:,} lesson", "{count:,} lessons", len(lessons)),
+        rest=rest,
+    )
 
 
 def _state(lesson: LessonSummary, reached: LessonState) -> str:
-    at = f"step {reached.step + 1} of {lesson.steps}" if reached.step else ""
+    at = (
+        tr("step {value} of {steps}", value=reached.step + 1, steps=lesson.steps)
+        if reached.step
+        else ""
+    )
     return ", ".join(part for part in ("✓ done" if reached.done else "", at) if part)

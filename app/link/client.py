@@ -23,6 +23,7 @@ from gradscribe.engine.protocol.processor_waits import SpentTime
 from gradscribe.engine.protocol.regions import ReadRegion, Region
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Tape
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 
 STOP_GRACE_MS = 1500
@@ -258,7 +259,7 @@ class Link(QObject):
     def _compare(self, request: messages.Comparison) -> None:
         if self._running is not None or self._next is not None or not self.is_ready():
             self.received.emit(
-                failed_check_reply(request, "A program is running; try again in a moment")
+                failed_check_reply(request, tr("A program is running; try again in a moment"))
             )
             return
         runs = HAND_RUNS if isinstance(request, messages.HandCheck) else CHECK_RUNS
@@ -269,7 +270,7 @@ class Link(QObject):
     def model_file(self, request: messages.ModelRequest) -> None:
         """Request a module as a file; answered by `messages.ModelFile`."""
         if self._running is not None or self._next is not None or not self.is_ready():
-            why = "a program is running; try again in a moment"
+            why = tr("a program is running; try again in a moment")
             self.received.emit(failed_model_file(request, why))
             return
         self._running = PendingRequest(request, MODEL_FILE_S)
@@ -306,7 +307,7 @@ class Link(QObject):
             self._send(request)
         else:
             head = (request.run_id, request.snapshot, request.serial, (0, 0, 0, 0))
-            self.received.emit(Region(*head, problem="The engine is starting: try again soon"))
+            self.received.emit(Region(*head, problem=tr("The engine is starting: try again soon")))
 
     def _hand_over(self, job: PendingRequest) -> None:
         if self._running is None:
@@ -503,7 +504,7 @@ class Link(QObject):
                 self._limit.start(round(left * 1000))
                 return
         if job is None or engine is None or job.overdue:
-            self._on_engine_lost("it does not answer")
+            self._on_engine_lost(tr("it does not answer"))
         else:
             job.overdue = True
             self._grace.stop()
@@ -516,21 +517,25 @@ class Link(QObject):
             lost_engine_tape(job, why, engine.errors if engine is not None else "") if job else None
         )
         if job is not None and job.overdue:
-            why = "the program did not stop" if job.stopped else "the program ran too long"
+            why = tr("the program did not stop") if job.stopped else tr("the program ran too long")
         self._replace(why, tape)
 
     def _replace(self, why: str, tape: Tape | None) -> None:
         """Replace an engine that died or has to be killed, and answer its request."""
         job, engine = self._running, self._engine
         self._forget()
-        if self._may_restart():
+        if engine is not None and engine.is_refused:
+            self._engine, self._next = None, None
+            engine.discard()
+            self.died.emit(why)
+        elif self._may_restart():
             self._swap()
-            self.died.emit(f"Python ended ({why}) and starts again")
+            self.died.emit(tr("Python ended ({why}) and starts again", why=why))
         else:
             self._engine, self._next = None, None
             if engine is not None:
                 engine.discard()
-            self.died.emit(f"Python does not start ({why}). Press F5 to try again.")
+            self.died.emit(tr("Python does not start ({why}). Press F5 to try again.", why=why))
         if job is not None:
             self.received.emit(fallback_reply(job, tape))
         self._announce()

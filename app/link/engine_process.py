@@ -7,10 +7,11 @@ from itertools import chain
 
 from PySide6.QtCore import QElapsedTimer, QObject, QProcess, QProcessEnvironment, QTimer, Signal
 
-from gradscribe.app.link import launch
+from gradscribe.app.link import launch, own_engine
 from gradscribe.app.link.interpreters import Interpreter, UnusablePython
 from gradscribe.engine.protocol import frames as protocol_frames
 from gradscribe.engine.protocol import messages
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 
 CLOSE_MS = 500
@@ -68,14 +69,15 @@ class EngineProcess(QObject):
         self._messages: Iterator[messages.Reply | None] = iter(())
         self._backlog = bytearray()
         self._turn = single_shot(self, self._take)
-        self._boot = single_shot(self, lambda: self._end("it does not get ready"))
+        self._boot = single_shot(self, lambda: self._end(tr("it does not get ready")))
         self._process = process = QProcess(self)
-        process.setProgram(launch.python_executable(interpreter))
-        words = [*([launch.SPARE] if spare else []), *([launch.OPEN] if is_open else [])]
-        process.setArguments([*launch.process_arguments(interpreter, linger, arguments), *words])
         self._refusal = ""
-        """Reason why its Python cannot have the engine's source; empty if it has."""
-        process.setProcessEnvironment(self._environment())
+        """Reason why no Python can run it, or can have the engine's source; empty if one can."""
+        python = interpreter if arguments is not None else self._resolved()
+        process.setProgram(launch.python_executable(python))
+        words = [*([launch.SPARE] if spare else []), *([launch.OPEN] if is_open else [])]
+        process.setArguments([*launch.process_arguments(python, linger, arguments), *words])
+        process.setProcessEnvironment(self._environment(python))
         self._outgoing: deque[Iterator[bytes]] = deque()
         self._pid = 0
         process.bytesWritten.connect(self._write)
@@ -85,15 +87,27 @@ class EngineProcess(QObject):
         process.finished.connect(self._finish)
         process.errorOccurred.connect(self._fail)
 
-    def _environment(self) -> QProcessEnvironment:
+    def _resolved(self) -> Interpreter | None:
+        try:
+            return own_engine.resolve(self.interpreter)
+        except UnusablePython as refusal:
+            self._refusal = str(refusal)
+            return None
+
+    def _environment(self, python: Interpreter | None) -> QProcessEnvironment:
         made = QProcessEnvironment()
         try:
-            variables = launch.environment(self.is_open, self.interpreter)
+            variables = launch.environment(self.is_open, python)
         except UnusablePython as refusal:
             variables, self._refusal = {}, str(refusal)
         for name, text in variables.items():
             made.insert(name, text)
         return made
+
+    @property
+    def is_refused(self) -> bool:
+        """True if no Python can run it: another try would end the same way."""
+        return bool(self._refusal)
 
     @property
     def is_far(self) -> bool:
@@ -252,7 +266,9 @@ class EngineProcess(QObject):
 
     def _fail(self, error: QProcess.ProcessError) -> None:
         if error == QProcess.ProcessError.FailedToStart:
-            self._end(f"it does not start: {self._process.errorString()}")
+            self._end(
+                tr("it does not start: {errorstring}", errorstring=self._process.errorString())
+            )
 
     def _end(self, why: str) -> None:
         if not self._over:

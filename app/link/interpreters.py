@@ -17,6 +17,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from gradscribe.playback.translation import tr
+
 OLDEST_PYTHON = (3, 10)
 OLDEST_TORCH = (2, 6)
 NEEDED = ("torch", "numpy", "msgspec")
@@ -80,7 +82,7 @@ def ask_interpreter(name: str) -> Interpreter:
     """
     path = shutil.which(os.path.expanduser(name))
     if path is None:
-        raise UnusablePython(f"There is no Python at {name}")
+        raise UnusablePython(tr("There is no Python at {name}", name=name))
     # Absolute, but with its links: an environment is found by the place of the link.
     path = os.path.abspath(path)
     version, found, packages = _answer(path)
@@ -110,22 +112,43 @@ def checked_torch(
     if version < OLDEST_PYTHON:
         words, oldest = (".".join(map(str, part)) for part in (version, OLDEST_PYTHON))
         raise UnusablePython(
-            f"{name} is Python {words}: Gradscribe runs programs in {oldest} or newer"
+            tr(
+                "{name} is Python {words}: Gradscribe runs programs in {oldest} or newer",
+                name=name,
+                words=words,
+                oldest=oldest,
+            )
         )
     missing = [package for package in NEEDED if package not in found]
     if missing:
         raise UnusablePython(
-            f"{name} has no {' and no '.join(missing)}: {command(missing)}", path, tuple(missing)
+            tr(
+                "{name} has no {packages}: {command}",
+                name=name,
+                packages=tr(" and no ").join(missing),
+                command=command(missing),
+            ),
+            path,
+            tuple(missing),
         )
     if _release(found["torch"]) < OLDEST_TORCH:
-        oldest = ".".join(map(str, OLDEST_TORCH))
-        newer = f"torch>={oldest}"
-        raise UnusablePython(
-            f"{name} has torch {found['torch']}, {oldest} or newer is needed: {command([newer])}",
-            path,
-            (newer,),
-        )
+        raise _old_torch(name, found["torch"], path, command)
     return found["torch"]
+
+
+def _old_torch(
+    name: str, torch: str, path: str, command: Callable[[list[str]], str]
+) -> UnusablePython:
+    oldest = ".".join(map(str, OLDEST_TORCH))
+    newer = f"torch>={oldest}"
+    words = tr(
+        "{name} has torch {torch}, {oldest} or newer is needed: {command}",
+        name=name,
+        torch=torch,
+        oldest=oldest,
+        command=command([newer]),
+    )
+    return UnusablePython(words, path, (newer,))
 
 
 def install_command(path: str, packages: list[str]) -> str:
@@ -155,11 +178,15 @@ def _answer(path: str) -> tuple[tuple[int, ...], dict[str, str], tuple[str, ...]
         versions = {str(name): str(text) for name, text in found.items()}
         return tuple(map(int, version)), versions, tuple(map(str, more[0] if more else ()))
     except OSError as error:
-        raise UnusablePython(f"{path} cannot be started: {error.strerror or error}") from error
+        raise UnusablePython(
+            tr("{path} cannot be started: {value}", path=path, value=error.strerror or error)
+        ) from error
     except subprocess.TimeoutExpired as error:
-        raise UnusablePython(f"{path} does not answer") from error
+        raise UnusablePython(tr("{path} does not answer", path=path)) from error
     except (ValueError, TypeError, AttributeError) as error:
-        raise UnusablePython(f"{path} is no Python that Gradscribe can use") from error
+        raise UnusablePython(
+            tr("{path} is no Python that Gradscribe can use", path=path)
+        ) from error
 
 
 def _release(version: str) -> tuple[int, ...]:
@@ -186,7 +213,9 @@ def lent_source() -> Path:
         return _copied(files, _cache_folder() / f"engine-{content.hexdigest()[:16]}")
     except OSError as error:
         why = error.strerror or error
-        raise UnusablePython(f"The engine cannot be copied for another Python: {why}") from error
+        raise UnusablePython(
+            tr("The engine cannot be copied for another Python: {why}", why=why)
+        ) from error
 
 
 @cache

@@ -1,16 +1,18 @@
 """The connection to the language process: started when it is needed, replaced when it fails."""
 
+import contextlib
 import time
 from collections import deque
 
 from PySide6.QtCore import QObject, Signal
 
-from gradscribe.app.link import launch
+from gradscribe.app.link import launch, own_engine
 from gradscribe.app.link.engine_process import EngineProcess
 from gradscribe.app.link.interpreters import Interpreter, UnusablePython
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.language import LanguageReply, LanguageRequest
 from gradscribe.engine.protocol.processor_waits import SpentTime
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 
 ANSWER_S = 30.0
@@ -65,6 +67,8 @@ class LanguageLink(QObject):
         """
         if interpreter is not None and interpreter.host:
             interpreter = None  # Its files are on another machine; names of torch are known here.
+        with contextlib.suppress(UnusablePython):
+            interpreter = own_engine.resolve(interpreter)
         if (folder, interpreter) != (self._folder, self._interpreter):
             self._folder, self._interpreter = folder, interpreter
             if self._process is not None:
@@ -101,7 +105,8 @@ class LanguageLink(QObject):
 
     def _arguments(self) -> list[str]:
         try:
-            return launch.language_arguments(self._folder, self._interpreter)
+            python = own_engine.resolve(self._interpreter)
+            return launch.language_arguments(self._folder, python)
         except UnusablePython:
             # The run says why; the names of this process's packages are better than none.
             return launch.language_arguments(self._folder)
@@ -129,7 +134,7 @@ class LanguageLink(QObject):
         if left > 0:
             self._limit.start(round(1000 * left))
         elif self._process is not None:
-            self._on_lost("it does not answer")
+            self._on_lost(tr("it does not answer"))
 
     def _on_lost(self, _why: str) -> None:
         self._drop()

@@ -14,6 +14,7 @@ from gradscribe.app.link.interpreters import Interpreter, lent_source
 from gradscribe.engine.protocol.position import CurrentLine
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Place, Problem, Tape
+from gradscribe.playback.translation import tr
 
 GRACE_S = 2.0
 """Seconds between the time limit and the kill of a program that ignores the interrupt."""
@@ -51,8 +52,8 @@ SPARE_BYTES = 1 << 30
 """Free memory required before a spare engine is started."""
 PRINTED_LIMIT = 4_000_000
 """Most characters of output of one program; an engine that sends more is broken or hijacked."""
-GARBAGE = "it wrote something else than messages"
-ENDLESS = "it wrote without end"
+GARBAGE = tr("it wrote something else than messages")
+ENDLESS = tr("it wrote without end")
 """Reasons to give up an engine that user code may have taken over."""
 TAIL = 16_384
 """Most characters of the engine's standard error that are stored, the last ones."""
@@ -198,16 +199,16 @@ def exit_reason(code: int, crashed: bool, errors: str) -> str:
     if fatal:
         return fatal[1][:1].lower() + fatal[1][1:]
     if device := _DEVICE.search(errors):
-        return f"the device failed: {device[1][:200]}"
+        return tr("the device failed: {device}", device=device[1][:200])
     if crashed and code == getattr(signal, "SIGKILL", -1):
-        return f"killed, signal {code}"
+        return tr("killed, signal {code}", code=code)
     if crashed and code:
         try:
             return f"signal {code}, {signal.Signals(code).name}"
         except ValueError:
             return f"signal {code}"
     line = last_line(errors)
-    return f"exit code {code}" + (f": {line}" if line and code else "")
+    return tr("exit code {code}", code=code) + (f": {line}" if line and code else "")
 
 
 def refusal(code: int, interpreter: Interpreter | None, errors: str) -> str:
@@ -226,7 +227,10 @@ def with_far_hint(tape: Tape, interpreter: Interpreter | None) -> Tape:
     if interpreter is None or not interpreter.host or error is None or error.type not in _NO_FILE:
         return tape
     place = interpreter.host.removeprefix("ssh://")
-    hint = f"It ran on {place}, which has files and modules of its own: copy what it needs there."
+    hint = tr(
+        "It ran on {place}, which has files and modules of its own: copy what it needs there.",
+        place=place,
+    )
     return replace(tape, error=replace(error, hint=hint))
 
 
@@ -263,25 +267,29 @@ def crash_tape(
     place = crash_place(source, filename, errors, at)
     message, hint = _crash_message(why, by_itself=at is not None and at.ends)
     if at is not None and not at.ends and place == crash_place(source, filename, "", at):
-        hint = f"The program was last seen on this line. {hint}"
+        hint = tr("The program was last seen on this line. {hint}", hint=hint)
     return Tape(status="died", error=Problem("Crash", message, hint, place), stdout=stdout)
 
 
 def _crash_message(why: str, by_itself: bool) -> tuple[str, str]:
     """Return message and hint; ``by_itself``: the program's own line ended the process."""
     if why.startswith("exit code") or (by_itself and why.startswith(_FROM_OUTSIDE)):
-        return f"The program ended Python itself ({why})", "To end a program early use sys.exit()."
+        return tr("The program ended Python itself ({why})", why=why), tr(
+            "To end a program early use sys.exit()."
+        )
     if why.startswith("killed"):
-        hint = "It was killed from outside, or memory ran out. Run it again, or reduce a size."
-        return f"Python was {why}", hint
+        hint = tr("It was killed from outside, or memory ran out. Run it again, or reduce a size.")
+        return tr("Python was {why}", why=why), hint
     if why.startswith(_FROM_OUTSIDE):
-        hint = "The signal came from outside, or from an alarm the program set. Run it again."
-        return f"Python was ended by {why}", hint
+        hint = tr("The signal came from outside, or from an alarm the program set. Run it again.")
+        return tr("Python was ended by {why}", why=why), hint
     if why in (GARBAGE, ENDLESS):
-        hint = "Does the program write to or close file descriptors by number? Leave those past 2."
-        return f"Python was given up: {why}", hint
-    hint = "Compiled code failed: a library was used in a way that it does not support."
-    return f"Python crashed ({why})", hint
+        hint = tr(
+            "Does the program write to or close file descriptors by number? Leave those past 2."
+        )
+        return tr("Python was given up: {why}", why=why), hint
+    hint = tr("Compiled code failed: a library was used in a way that it does not support.")
+    return tr("Python crashed ({why})", why=why), hint
 
 
 def timeout_tape(
@@ -297,19 +305,25 @@ def timeout_tape(
     place = crash_place(source, filename, errors, at)
     code = source.split("\n")[place.line - 1].strip()[:80] if place.line else ""
     if stopped:
-        message = f"The program was here: {code}" if code else "The program was stopped"
+        message = (
+            tr("The program was here: {code}", code=code) if code else tr("The program was stopped")
+        )
         problem = Problem("Stopped", message, "", place)
         return Tape(status="error", error=problem, stdout=stdout)
-    message = f"Still running after {timeout:g} s" + (f": {code}" if code else "")
-    hint = "One step took too long. Reduce a size or a range, or raise the time limit."
+    message = tr("Still running after {timeout:g} s", timeout=timeout) + (
+        f": {code}" if code else ""
+    )
+    hint = tr("One step took too long. Reduce a size or a range, or raise the time limit.")
     problem = Problem("Timeout", message, hint, place)
     return Tape(status="timeout", error=problem, stdout=stdout)
 
 
 def unfinished_tape(seconds: float, stdout: str) -> Tape:
     """Return the tape of a program that has ended, but whose recording never arrived."""
-    message = f"The program ended, but its recording was not ready after {seconds:g} s"
-    hint = "Make a loop shorter or a size smaller, or record fewer steps in full."
+    message = tr(
+        "The program ended, but its recording was not ready after {seconds:g} s", seconds=seconds
+    )
+    hint = tr("Make a loop shorter or a size smaller, or record fewer steps in full.")
     return Tape(status="error", error=Problem("RecordingError", message, hint), stdout=stdout)
 
 

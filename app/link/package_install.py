@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, QProcess, Signal
 
 from gradscribe.app.link.interpreters import install_command
 from gradscribe.app.link.remote import address, connection, ssh_command
+from gradscribe.playback.translation import tr
 
 CLOSE_MS = 2000
 """Time that pip gets to end after it was asked to."""
@@ -60,7 +61,7 @@ class PackageInstall(QObject):
 
     def _finish(self, code: int, _status: QProcess.ExitStatus) -> None:
         self._read()
-        self.ended.emit(f"pip ended with {code}; its output says why" if code else "")
+        self.ended.emit(tr("pip ended with {code}; its output says why", code=code) if code else "")
 
     def _fail(self, error: QProcess.ProcessError) -> None:
         if error == QProcess.ProcessError.FailedToStart:

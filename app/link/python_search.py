@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator
@@ -49,6 +50,15 @@ def find_pythons(folder: str, used: Iterable[str] = ()) -> list[FoundPython]:
         if len(found) < MOST and place != own and place not in found and os.path.isfile(path):
             found[place] = FoundPython(path, environment_name(path), *_versions(prefix))
     return list(found.values())
+
+
+def find_torch(folder: str) -> list[FoundPython]:
+    """Return the Pythons with PyTorch that a program in ``folder`` could run in, the nearest first.
+
+    Those of `find_pythons`, and the one that the user's shell finds.
+    """
+    there = filter(None, map(shutil.which, ("python3", "python")))
+    return [python for python in find_pythons(folder, there) if python.torch]
 
 
 def python_name(python: Interpreter) -> str:
@@ -142,7 +152,7 @@ def _of_conda() -> Iterator[Path]:
 def _versions(prefix: Path) -> tuple[str, str]:
     """Return the versions of Python and torch that an environment's files say."""
     libraries = sorted((*prefix.glob("lib/python3.*"), *prefix.glob("Lib")))
-    infos = (info for place in libraries for info in place.glob("site-packages/torch-*.dist-info"))
+    infos = (info for place in libraries for info in place.glob("*-packages/torch-*.dist-info"))
     torch = next((info.name.split("-")[1].removesuffix(".dist") for info in infos), "")
     version = _configured_version(prefix / "pyvenv.cfg")
     if not version:

@@ -17,7 +17,7 @@ from typing import IO
 
 import msgspec
 
-from gradscribe.app.link import launch
+from gradscribe.app.link import launch, own_engine
 from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.engine.protocol.ranks.job import RankJob, tape_path
 from gradscribe.engine.protocol.structs import replace
@@ -29,6 +29,7 @@ from gradscribe.engine.protocol.tape_file import (
     UnreadableTape,
     decode,
 )
+from gradscribe.playback.translation import tr
 
 MOST_RANKS = 64
 """Each is a process with torch, which takes some hundred MB."""
@@ -45,6 +46,12 @@ class RankRun:
     """One run of a script on several ranks; `wait` blocks until all have ended."""
 
     def __init__(self, job: RankJob, ranks: int, interpreter: Interpreter | None = None) -> None:
+        """Start it.
+
+        Raises:
+            UnusablePython: no Python with PyTorch is known.
+        """
+        interpreter = own_engine.resolve(interpreter)
         self._folder = tempfile.mkdtemp(prefix="gradscribe-ranks-")
         self._job = replace(job, folder=self._folder, run=job.run or uuid.uuid4().hex)
         self._ranks = ranks
@@ -149,9 +156,14 @@ class RankRun:
             why = launch.exit_reason(abs(code), code < 0, errors if code == -signal.SIGABRT else "")
             return launch.crash_tape(self._job.source, self._job.filename, why, errors)
         if self.is_stopped:
-            return Tape(status="error", error=Problem("Stopped", "Stopped before it was recorded"))
-        why = launch.last_line(errors) or "torch.distributed.run ended"
-        return Tape(status="died", error=Problem("EngineDied", f"Rank {rank} did not run: {why}"))
+            return Tape(
+                status="error", error=Problem("Stopped", tr("Stopped before it was recorded"))
+            )
+        why = launch.last_line(errors) or tr("torch.distributed.run ended")
+        return Tape(
+            status="died",
+            error=Problem("EngineDied", tr("Rank {rank} did not run: {why}", rank=rank, why=why)),
+        )
 
 
 def check_count(ranks: int) -> str:
@@ -159,7 +171,11 @@ def check_count(ranks: int) -> str:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     if ranks <= (cores or 1):
         return ""
-    return f"{ranks} ranks share {cores or 1} cores: they run in turns, which changes no number"
+    return tr(
+        "{ranks} ranks share {value} cores: they run in turns, which changes no number",
+        ranks=ranks,
+        value=cores or 1,
+    )
 
 
 def _environment(interpreter: Interpreter | None) -> dict[str, str]:

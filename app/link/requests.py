@@ -7,6 +7,7 @@ from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.position import CurrentLine
 from gradscribe.engine.protocol.processor_waits import SpentTime
 from gradscribe.engine.protocol.tape import Problem, Tape
+from gradscribe.playback.translation import tr
 
 
 class PendingRequest(Struct):
@@ -34,13 +35,13 @@ def fallback_reply(job: PendingRequest, tape: Tape | None) -> messages.Reply:
     """Return the reply to a request whose engine is gone; ``tape`` is that of its program."""
     request = job.request
     if isinstance(request, messages.Comparison):
-        return failed_check_reply(request, "Python ended; run the program again first")
+        return failed_check_reply(request, tr("Python ended; run the program again first"))
     if isinstance(request, messages.ModelRequest):
-        return failed_model_file(request, "Python ended; run the program again first")
+        return failed_model_file(request, tr("Python ended; run the program again first"))
     if isinstance(request, messages.Probe):
-        problem = Problem("EngineDied", "Python ended while these lines ran")
+        problem = Problem("EngineDied", tr("Python ended while these lines ran"))
         return messages.Probed(request.run_id, problem=problem)
-    tape = tape or Tape(status="error", error=Problem("Stopped", "Stopped before it began"))
+    tape = tape or Tape(status="error", error=Problem("Stopped", tr("Stopped before it began")))
     return messages.Recorded(request.run_id, tape, 0.0)
 
 

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QTextBrowser, QWidget
 
 from gradscribe.app.manual import pages
 from gradscribe.app.manual.pages import Page
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme, mono_font, ui_font
 
 MARGIN = 28
@@ -44,7 +45,7 @@ class PageBrowser(QTextBrowser):
         self._shown_width = 0
         self.setOpenLinks(False)
         self.setOpenExternalLinks(False)
-        self.setAccessibleName("Manual page")
+        self.setAccessibleName(tr("Manual page"))
         self.anchorClicked.connect(self._follow)
         self._rest = QTimer(self, singleShot=True, interval=RESIZE_MS)
         self._rest.timeout.connect(self._fit)

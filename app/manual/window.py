@@ -8,6 +8,7 @@ from gradscribe.app.manual import pages
 from gradscribe.app.manual.browser import PageBrowser
 from gradscribe.app.manual.pages import Page, PageMatch
 from gradscribe.app.ui.theming import Theming
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import sheet
 from gradscribe.widgets.base.open_windows import bring_to_front
@@ -19,7 +20,7 @@ CONTENTS_WIDTH = 270
 GUTTER = 12
 PLACE = Qt.ItemDataRole.UserRole
 """Holds the page's name and the anchor of a row."""
-NOTHING = "Nothing in the manual has these words"
+NOTHING = tr("Nothing in the manual has these words")
 
 
 class ManualWindow(QWidget):
@@ -27,16 +28,16 @@ class ManualWindow(QWidget):
 
     def __init__(self, owner: QWidget | None = None) -> None:
         super().__init__(owner, Qt.WindowType.Window)
-        self.setWindowTitle("Manual")
+        self.setWindowTitle(tr("Manual"))
         self.resize(*SIZE)
         self.query = QLineEdit(self)
-        self.query.setPlaceholderText("Search the manual")
-        self.query.setAccessibleName("Search the manual")
+        self.query.setPlaceholderText(tr("Search the manual"))
+        self.query.setAccessibleName(tr("Search the manual"))
         self.query.setClearButtonEnabled(True)
         self.contents = QTreeWidget(self)
         self.contents.setHeaderHidden(True)
         self.contents.setRootIsDecorated(False)
-        self.contents.setAccessibleName("Contents")
+        self.contents.setAccessibleName(tr("Contents"))
         self.contents.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.browser = PageBrowser(self)
         self._back: list[tuple[str, str]] = []
@@ -51,8 +52,8 @@ class ManualWindow(QWidget):
         self._search("")
 
     def _lay_out(self) -> None:
-        self.back = push_button("←", self, self.go_back, tip="Back (Alt+Left)")
-        self.forward = push_button("→", self, self.go_forward, tip="Forward (Alt+Right)")
+        self.back = push_button("←", self, self.go_back, tip=tr("Back (Alt+Left)"))
+        self.forward = push_button("→", self, self.go_forward, tip=tr("Forward (Alt+Right)"))
         left = QWidget(self)
         vbox(left, hbox(None, self.back, self.forward, self.query), (self.contents, 1), spacing=8)
         self.split = GripSplitter(Qt.Orientation.Horizontal, GUTTER, self)

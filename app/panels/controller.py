@@ -21,7 +21,7 @@ FLAGS = ("left", "below", "right")
 """Settings that show and hide parts of the program's page."""
 SHAPE = "panels"
 """Name of the layout that the next start begins with, in the settings."""
-STAYING = ("program", "graph", "lesson")
+STAYING = ("program", "graph", "lesson", "timeline")
 """Panels that stay while presenting."""
 
 Move = tuple[str, Callable[[], None]]
@@ -116,9 +116,9 @@ class Panels(QObject):
             menus.pop_up(below, at, self.moves(name))
 
     def set_quiet(self, quiet: bool, stays: Collection[str] = STAYING) -> None:
-        """Show only these panels of those that are docked, or all again."""
-        for area in self._areas.values():
-            area.set_quiet(quiet, stays)
+        """Show only these panels of those that are docked at the program's page, or all again."""
+        if "program" in self._areas:
+            self._areas["program"].set_quiet(quiet, stays)
 
     # Handles
 

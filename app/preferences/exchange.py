@@ -11,7 +11,7 @@ from msgspec import Struct
 from gradscribe.app.preferences.rows import BY_KEY, CHOICES
 from gradscribe.playback.translation import ngettext, tr
 
-FORMAT = "gradscribe settings"
+FORMAT = tr("gradscribe settings")
 VERSION = 1
 MAX_BYTES = 1 << 20
 """Most bytes of a file that is read; a genuine one has some thousand."""

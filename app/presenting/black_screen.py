@@ -5,6 +5,8 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
+from gradscribe.playback.translation import tr
+
 
 class BlackScreen(QWidget):
     """A black widget over the window, with the keyboard in it."""
@@ -15,8 +17,8 @@ class BlackScreen(QWidget):
         self._before: QWidget | None = None
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName("Black screen")
-        self.setAccessibleDescription("Any key shows the window again")
+        self.setAccessibleName(tr("Black screen"))
+        self.setAccessibleDescription(tr("Any key shows the window again"))
         self.hide()
 
     def begin(self) -> None:

@@ -5,6 +5,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.widgets.base.glass import make_glass
+from gradscribe.widgets.base.motion import is_reduced
 
 RING, OUTLINE = QColor(255, 190, 40), QColor(0, 0, 0, 120)
 """Amber with a dark outline is seen on light and on dark ground."""
@@ -76,7 +77,9 @@ class Ripple(QWidget):
         self.hide()
 
     def begin(self, at: QPoint, radius: int) -> None:
-        """Start at a point of the window, from a ring of this radius in pixels."""
+        """Start at a point, from a ring of this radius in pixels, if things may move."""
+        if is_reduced():
+            return
         self._radius = radius
         side = 2 * (round(radius * (1 + RIPPLE_GROWTH)) + EDGE)
         self.setGeometry(at.x() - side // 2, at.y() - side // 2, side, side)

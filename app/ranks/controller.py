@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QTabBar
 from gradscribe.app.document.session import Session
 from gradscribe.app.document.state import UNSAVED_FILENAME
 from gradscribe.app.link import ranks
+from gradscribe.app.link.interpreters import UnusablePython
 from gradscribe.app.link.ranks import RankRun
 from gradscribe.app.runtime.notice import Notice, NoticeActions
 from gradscribe.app.runtime.version import version
@@ -19,11 +20,12 @@ from gradscribe.engine.protocol.tape import Finding, Tape
 from gradscribe.engine.protocol.tape_file import RunFile
 from gradscribe.playback.ranks.failure import first_failure
 from gradscribe.playback.ranks.merge import merge, rank_name
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.labels import tip
 
 NOTICE = "ranks"
 """Key of the notice about ranks that run."""
-ALL = "All ranks"
+ALL = tr("All ranks")
 
 
 class RankBar(QTabBar):
@@ -34,7 +36,7 @@ class RankBar(QTabBar):
         self.setDrawBase(False)
         self.setExpanding(False)
         self.setUsesScrollButtons(True)
-        self.setAccessibleName("Ranks")
+        self.setAccessibleName(tr("Ranks"))
         self.hide()
 
     def set_ranks(self, tips: Sequence[str], has_all: bool) -> None:
@@ -43,7 +45,7 @@ class RankBar(QTabBar):
             while self.count():
                 self.removeTab(0)
             if has_all:
-                text = "Every rank in a box, with the collectives that join them"
+                text = tr("Every rank in a box, with the collectives that join them")
                 self.setTabToolTip(self.addTab(ALL), tip(text))
             for rank, text in enumerate(tips):
                 at = self.addTab(rank_name(rank).capitalize())
@@ -52,7 +54,7 @@ class RankBar(QTabBar):
         self.setVisible(self.count() > 1)
 
 
-_MISSING = "Its tape is not there"
+_MISSING = tr("Its tape is not there")
 
 
 class RanksController(QObject):
@@ -125,11 +127,15 @@ class RanksController(QObject):
         session = self._session
         doc = session.doc
         if self.is_running:
-            return "Ranks are running already"
+            return tr("Ranks are running already")
         if not 0 < count <= ranks.MOST_RANKS:
-            return f"{count} is not a number of ranks, 1 to {ranks.MOST_RANKS}"
+            return tr(
+                "{count} is not a number of ranks, 1 to {most_ranks}",
+                count=count,
+                most_ranks=ranks.MOST_RANKS,
+            )
         if doc.foreign:
-            return "Ranks run with all of your permissions: trust the program first"
+            return tr("Ranks run with all of your permissions: trust the program first")
         job = RankJob(
             doc.source,
             doc.path or UNSAVED_FILENAME,
@@ -138,9 +144,16 @@ class RanksController(QObject):
             memory=session.limits.memory,
             product=version(),
         )
-        self._run = run = self._start(job, count)
+        try:
+            self._run = run = self._start(job, count)
+        except UnusablePython as refusal:
+            return str(refusal)
         word = ranks.check_count(count)
-        text = f"Running on {count} ranks{f'. {word}' if word else ''}"
+        text = (
+            tr("Running on {count} ranks. {word}", count=count, word=word)
+            if word
+            else tr("Running on {count} ranks", count=count)
+        )
         self._notices.show_now(Notice(NOTICE, text, (("Stop", self.stop),)))
         self._worker.submit(run.wait, self._ended)
         self.changed.emit()
@@ -162,17 +175,21 @@ class RanksController(QObject):
         try:
             runs = result()
         except Exception as error:  # noqa: BLE001 - whatever it is, the window goes on
-            self._say(f"The ranks did not run: {error}")
+            self._say(tr("The ranks did not run: {error}", error=error))
             self.changed.emit()
             return
         if run is not None and runs[0].program.source != self._session.doc.source:
-            self._say("The ranks have ended; the program is another one by now")
+            self._say(tr("The ranks have ended; the program is another one by now"))
             self.changed.emit()
             return
         self.show(runs)
         failed = first_failure([run.tape for run in runs])
-        end = f"{rank_name(failed).capitalize()} failed" if failed is not None else "All ended well"
-        self._say(f"{len(runs)} ranks: {end.lower()}")
+        end = (
+            tr("{capitalize} failed", capitalize=rank_name(failed).capitalize())
+            if failed is not None
+            else tr("All ended well")
+        )
+        self._say(tr("{runs_count} ranks: {lower}", runs_count=len(runs), lower=end.lower()))
 
     def _pick(self, index: int) -> None:
         tape = self._shown[index] if 0 <= index < len(self._shown) else None
@@ -193,5 +210,5 @@ def _about(tape: Tape | None) -> str:
     if tape is None:
         return _MISSING
     if tape.error is not None:
-        return f"{tape.error.type}: {tape.error.message}"[:200]
-    return "What this rank did"
+        return f"{tape.error.type}: {translated(tape.error.message)}"[:200]
+    return tr("What this rank did")

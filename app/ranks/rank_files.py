@@ -6,6 +6,7 @@ from pathlib import Path
 from gradscribe.app.files import tape_files
 from gradscribe.app.files.documents import Refused
 from gradscribe.engine.protocol.tape_file import RunFile
+from gradscribe.playback.translation import tr
 
 _NAME = re.compile(r"(?P<stem>.+)\.rank(?P<rank>\d{1,5})\.tape", re.IGNORECASE)
 
@@ -36,7 +37,9 @@ def read_all(path: Path, first: RunFile) -> tuple[tuple[RunFile | None, ...], st
         runs.append(run)
         if run is None:
             missing.append(sibling.name)
-    return tuple(runs), f"not there or of another run: {', '.join(missing[:4])}" if missing else ""
+    return tuple(runs), tr(
+        "not there or of another run: {join}", join=", ".join(missing[:4])
+    ) if missing else ""
 
 
 def _same_run(path: Path, first: RunFile) -> RunFile | None:

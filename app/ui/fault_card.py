@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QPushButton, QWidg
 from gradscribe.app.document.session import Session
 from gradscribe.app.runtime.faults import Fault, FaultHandler, report
 from gradscribe.app.runtime.version import version
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import plain_label
 
@@ -29,15 +30,17 @@ class FaultCard(QFrame):
         self._ground, self._over, self._write = ground or over, over, write
         self._faults: list[Fault] = []
         self.setProperty("panel", True)
-        self.setAccessibleName("Something went wrong")
-        self.title = plain_label("Something went wrong in Gradscribe", "title")
+        self.setAccessibleName(tr("Something went wrong"))
+        self.title = plain_label(tr("Something went wrong in Gradscribe"), "title")
         self.about = plain_label(role="caption")
         self.about.setWordWrap(True)
-        self.private = QCheckBox("Include my program and the message")
-        self.private.setToolTip("Either may hold what you wrote; without them a report has neither")
-        self.copy_button = QPushButton("Copy report")
+        self.private = QCheckBox(tr("Include my program and the message"))
+        self.private.setToolTip(
+            tr("Either may hold what you wrote; without them a report has neither")
+        )
+        self.copy_button = QPushButton(tr("Copy report"))
         self.copy_button.clicked.connect(self.copy)
-        self.close_button = QPushButton("Close")
+        self.close_button = QPushButton(tr("Close"))
         self.close_button.setProperty("quiet", True)
         self.close_button.clicked.connect(self._leave)
         column = vbox(self, margins=(16, 14, 16, 12), spacing=8)
@@ -57,13 +60,13 @@ class FaultCard(QFrame):
         if len(self._faults) < MAX_FAULTS:
             self._faults.append(fault)
         first, others = self._faults[0], len(self._faults) - 1
-        words = f"You can go on, and nothing is lost. {first.type}"
+        words = tr("You can go on, and nothing is lost. {type}", type=first.type)
         if first.place:
-            words += f" at {first.place}"
+            words += tr(" at {place}", place=first.place)
         if others:
-            words += f", and {others} more"
+            words += tr(", and {others} more", others=others)
         self.about.setText(words)
-        self.copy_button.setText("Copy report")
+        self.copy_button.setText(tr("Copy report"))
         if self.isHidden():
             self.private.setChecked(False)
             self.show()
@@ -79,7 +82,7 @@ class FaultCard(QFrame):
     def copy(self) -> None:
         """Put the report on the clipboard."""
         QGuiApplication.clipboard().setText(self.report())
-        self.copy_button.setText("Copied")
+        self.copy_button.setText(tr("Copied"))
 
     def _leave(self) -> None:
         self._faults = []
@@ -112,7 +115,7 @@ def show_crash(
 
     def write(fault: Fault, private: bool) -> str:
         count = faults.count(fault)
-        often = f"It happened {count} times.\n" if count > 1 else ""
+        often = tr("It happened {count} times.\n", count=count) if count > 1 else ""
         texts = [session.doc.source] if private else None
         return report(fault, version(), session.result.torch, texts) + often
 

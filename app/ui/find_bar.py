@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 
-from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import plain_label
 from gradscribe.widgets.base.single_shot import single_shot
@@ -31,19 +31,19 @@ class FindBar(QFrame):
     def __init__(self, editor: CodeEdit, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._editor = editor
-        self.setAccessibleName("Find and replace")
-        self.query = QueryLine("Find in the program")
-        self.replacement = QueryLine("Replace by")
-        self.match_case = self._option("Aa", "Match case")
-        self.whole_word = self._option("W", "Whole word")
-        self.regex = self._option(".*", "Regular expression")
-        self.next_button = self._button("↓", self.go, "Next match (F3)")
+        self.setAccessibleName(tr("Find and replace"))
+        self.query = QueryLine(tr("Find in the program"))
+        self.replacement = QueryLine(tr("Replace by"))
+        self.match_case = self._option(tr("Aa"), tr("Match case"))
+        self.whole_word = self._option("W", tr("Whole word"))
+        self.regex = self._option(".*", tr("Regular expression"))
+        self.next_button = self._button("↓", self.go, tr("Next match (F3)"))
         self.back_button = self._button(
-            "↑", lambda: self.go(back=True), "Previous match (Shift+F3)"
+            "↑", lambda: self.go(back=True), tr("Previous match (Shift+F3)")
         )
-        self.close_button = self._button("✕", self.leave, "Close (Esc)")
-        self.replace_button = self._button("Replace", self.replace, "Replace this match")
-        self.all_button = self._button("All", self.replace_all, "Replace all matches")
+        self.close_button = self._button("✕", self.leave, tr("Close (Esc)"))
+        self.replace_button = self._button(tr("Replace"), self.replace, tr("Replace this match"))
+        self.all_button = self._button(tr("All"), self.replace_all, tr("Replace all matches"))
         self.count = plain_label(role="caption")
         self.problem = plain_label(role="error")
         self.problem.setWordWrap(True)
@@ -165,10 +165,19 @@ class FindBar(QFrame):
         words = self._problem
         if not words and self.query.text() and not self._again.isActive():
             many = "+" if len(spans) == MAX_MATCHES else ""
-            words = f"{len(spans):,}{many} found" if spans else "None found"
+            words = (
+                tr("{spans_count:,}{many} found", spans_count=len(spans), many=many)
+                if spans
+                else tr("None found")
+            )
             number = self._editor.found.next_from(here.selectionStart())
             if number is not None and self._is_match(here):
-                words = f"{number + 1:,} of {len(spans):,}{many}"
+                words = tr(
+                    "{value:,} of {spans_count:,}{many}",
+                    value=number + 1,
+                    spans_count=len(spans),
+                    many=many,
+                )
         self._say(words, is_problem=bool(self._problem))
 
     def _say(self, words: str, *, is_problem: bool = False) -> None:
@@ -203,7 +212,12 @@ class FindBar(QFrame):
         source = self._editor.source()
         write(self._editor.document(), source, found)
         self._search()
-        self._say(f"{formatting.count(len(found), 'place')} changed")
+        self._say(
+            tr(
+                "{places} changed",
+                places=ngettext("{count:,} place", "{count:,} places", len(found)),
+            )
+        )
 
     def _replacements(self) -> list[Replacement] | None:
         """Return what every match is replaced by; None after saying what is wrong."""
@@ -212,7 +226,7 @@ class FindBar(QFrame):
         try:
             found = self.asked().replacements(source, self.replacement.text(), MAX_LENGTH)
             if why := length_problem(replaced(source, found)):
-                raise QueryError(f"Not replaced: {why}")
+                raise QueryError(tr("Not replaced: {why}", why=why))
         except QueryError as error:
             self._say(str(error), is_problem=True)
             self.replacement.underline(error)

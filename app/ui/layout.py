@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.ui.table_share import TableShare
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.deferred_paint import DeferredPaint
 from gradscribe.widgets.base.panel_tabs import PanelTabs
@@ -37,14 +38,17 @@ LEGEND = 236
 LEAST_PROGRAM = 240
 MIN_WIDTHS = {"aside": 250, "left": 252, "centre": 280, "right": 242}
 COLUMN_NAMES = {
-    "aside": "Lesson",
-    "left": "Program column",
-    "centre": "Graph",
-    "right": "Inspector column",
+    "aside": tr("Lesson"),
+    "left": tr("Program column"),
+    "centre": tr("Graph"),
+    "right": tr("Inspector column"),
 }
 WIDEST_SCALE = 1.5
 """Largest text scale that widens the side columns: the graph needs space, too."""
-TURNS = (("Graph", "The graph of what ran"), ("Inspector", "What is selected, and the tables"))
+TURNS = (
+    (tr("Graph"), tr("The graph of what ran")),
+    (tr("Inspector"), tr("What is selected, and the tables")),
+)
 STRETCH = {"aside": 1, "left": 2, "centre": 5, "right": 2}
 """Stretch factors of the columns."""
 NARROW = 1200
@@ -52,8 +56,9 @@ NARROW = 1200
 
 
 def scroll_area(inside: QWidget) -> QScrollArea:
-    """Return a scroll area around a widget."""
+    """Return a scroll area around a widget, with the widget's accessible name."""
     area = QScrollArea()
+    area.setAccessibleName(inside.accessibleName())
     area.setWidgetResizable(True)
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -118,7 +123,7 @@ class AlternatingColumn(QWidget):
         self.bar = QTabBar()
         self.bar.setDrawBase(False)
         self.bar.setExpanding(False)
-        self.bar.setAccessibleName("Graph or inspector")
+        self.bar.setAccessibleName(tr("Graph or inspector"))
         for title, tip in TURNS:
             self.bar.setTabToolTip(self.bar.addTab(title), tip)
         self.bar.hide()

@@ -17,6 +17,7 @@ from gradscribe.app.link.remote import ssh_command
 from gradscribe.app.link.remote.address import SCHEME, Address, BadAddress
 from gradscribe.app.link.remote.ssh_hosts import configured_hosts
 from gradscribe.app.runtime.worker import BackgroundWorker
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 
 WIDTH = 460
@@ -30,7 +31,7 @@ class MachineDialog(QDialog):
     def __init__(self, parent: QWidget | None, address: str = "") -> None:
         """``address``: the one that is chosen so far, if any."""
         super().__init__(parent)
-        self.setWindowTitle("Engine on another machine")
+        self.setWindowTitle(tr("Engine on another machine"))
         self.setMinimumWidth(WIDTH)
         self.machine = QComboBox(self)
         self.machine.setEditable(True)
@@ -43,8 +44,8 @@ class MachineDialog(QDialog):
         self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel, self)
         self._fill(address)
         layout = QFormLayout(self)
-        layout.addRow("Machine", self.machine)
-        layout.addRow("Python there", self.python)
+        layout.addRow(tr("Machine"), self.machine)
+        layout.addRow(tr("Python there"), self.python)
         layout.addRow(self.line)
         layout.addRow(self.buttons)
         self._worker = BackgroundWorker(self)
@@ -93,7 +94,7 @@ class MachineDialog(QDialog):
         except BadAddress as problem:
             ok.setEnabled(False)
             named = self.machine.currentText().strip()
-            self.line.setText(str(problem) if named else "Name a machine that ssh can reach")
+            self.line.setText(str(problem) if named else tr("Name a machine that ssh can reach"))
 
     def _resolve(self) -> None:
         address = self.address()
@@ -110,7 +111,12 @@ class MachineDialog(QDialog):
 def _connection_line(address: Address, found: dict[str, str]) -> str:
     """Return what ssh connects to, in a line."""
     if not found:
-        return "There is no ssh here: install the OpenSSH client"
+        return tr("There is no ssh here: install the OpenSSH client")
     user = address.user or found.get("user", "")
     port = address.port or found.get("port", "22")
-    return f"ssh connects to {user}@{found.get('hostname', address.host)}, port {port}"
+    return tr(
+        "ssh connects to {user}@{get}, port {port}",
+        user=user,
+        get=found.get("hostname", address.host),
+        port=port,
+    )

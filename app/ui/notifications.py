@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.runtime.notice import Notice
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.broken_text import BREAK, BrokenTextLabel
 from gradscribe.widgets.base.labels import plain_label, tip
@@ -36,8 +37,8 @@ class NotificationBar(QWidget):
         """Buttons for choices, reused; those that the notice does not need are hidden."""
         self.hide_button = QPushButton("✕")
         self.hide_button.setProperty("quiet", True)
-        self.hide_button.setToolTip("Hide this")
-        self.hide_button.setAccessibleName("Hide this")
+        self.hide_button.setToolTip(tr("Hide this"))
+        self.hide_button.setAccessibleName(tr("Hide this"))
         self.hide_button.clicked.connect(self._leave)
         self._row = hbox(self.card, margins=(14, 6, 8, 6), spacing=8)
         for part in (self.text, self.count, self.hide_button):
@@ -101,7 +102,9 @@ class NotificationBar(QWidget):
             self.hide()
             return
         several = len(self._waiting) > 1
-        self.count.setText(f"1 of {len(self._waiting)}" if several else "")
+        self.count.setText(
+            tr("1 of {waiting_count}", waiting_count=len(self._waiting)) if several else ""
+        )
         self.count.setVisible(several)
         if notice is not self._shown:
             self._shown = notice

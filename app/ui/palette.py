@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from gradscribe.app.ui.popup import PopupCard
 from gradscribe.app.ui.text_delegate import AnyModelIndex, TextDelegate
+from gradscribe.playback.translation import tr
 
 
 @dataclass(frozen=True)
@@ -94,14 +95,14 @@ class CommandPalette(PopupCard):
         super().__init__(over, 620, 440)
         self._lines = list(lines)
         self.query = QLineEdit()
-        self.query.setPlaceholderText("Type a command")
-        self.query.setAccessibleName("Command")
+        self.query.setPlaceholderText(tr("Type a command"))
+        self.query.setAccessibleName(tr("Command"))
         self.query.setClearButtonEnabled(True)
         self.found = QListWidget()
         self.found.setProperty("bare", True)
-        self.found.setAccessibleName("Commands")
+        self.found.setAccessibleName(tr("Commands"))
         self.found.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.nothing = QLabel("No command fits", self.found)
+        self.nothing = QLabel(tr("No command fits"), self.found)
         self.nothing.setProperty("role", "caption")
         self.nothing.setContentsMargins(_Rows.SIDE, 10, 0, 0)
         self.column.addWidget(self.query)

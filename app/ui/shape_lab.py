@@ -10,6 +10,7 @@ from gradscribe.app.ui.popup import PopupCard
 from gradscribe.app.ui.theming import Theming
 from gradscribe.assets.scripts import numbered_scripts
 from gradscribe.engine.protocol.messages import Probed
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.deferred_paint import resume_paint
 from gradscribe.widgets.base.labels import plain_label
@@ -44,11 +45,11 @@ class LabCard(PopupCard):
         super().__init__(over, *SIZE)
         self._session = session
         self._made: ShapeLab | None = None
-        heading = plain_label("Shape lab", "heading")
+        heading = plain_label(tr("Shape lab"), "heading")
         caption = plain_label(
-            "How the shape of a result falls out of the shapes that go in", "caption"
+            tr("How the shape of a result falls out of the shapes that go in"), "caption"
         )
-        close = QPushButton("Close")
+        close = QPushButton(tr("Close"))
         close.clicked.connect(self.leave)
         row = QHBoxLayout()
         row.addWidget(heading)
@@ -61,7 +62,7 @@ class LabCard(PopupCard):
         place = QWidget(self.card)
         self._place = vbox(place)
         self.column.addWidget(place, 1)
-        self.card.setAccessibleName("Shape lab")
+        self.card.setAccessibleName(tr("Shape lab"))
         self.making = TimeSlices(TURN_MS, self)
         self.making.begin(self._make(look, source))
 

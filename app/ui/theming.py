@@ -1,21 +1,25 @@
-"""Theming of the application: current theme and text scale, applied to all widgets."""
+"""Theming of the application: theme, fonts, text scale and motion, applied to all widgets."""
 
 from collections.abc import Iterator
 from typing import Protocol, runtime_checkable
 
 import shiboken6
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication, QWidget
 
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.ui.apply_style import apply_style
+from gradscribe.app.ui.system_wishes import SystemWishes
+from gradscribe.widgets.base import motion
 from gradscribe.widgets.base.deferred_paint import resume_paint
-from gradscribe.widgets.base.theme import Theme, ui_font
+from gradscribe.widgets.base.theme import Theme, choose_families, ui_font
 from gradscribe.widgets.base.time_slices import END_TURN, TimeSlices
 
 TEXT_PX = 13
 PRESENTING_TEXT = 1.35
 """Text scale while presenting."""
+LOOKS = ("theme", "contrast", "text", "ui_font", "code_font", "presenting")
+"""Settings that change how every widget looks."""
 TURN_MS = 12
 """Time slice for applying a theme before control returns to the event loop."""
 
@@ -44,7 +48,7 @@ class Preparable(Protocol):
 
 
 class Theming(QObject):
-    """Follow the settings and the system's colour scheme, and update every themed widget."""
+    """Follow the settings and the system's wishes, and update every themed widget."""
 
     settled = Signal()
     """Emitted when every widget has the theme and its layout."""
@@ -57,8 +61,12 @@ class Theming(QObject):
         self._steps = TimeSlices(TURN_MS, self)
         self._held: list[QWidget] = []
         """Windows whose updates are disabled until the new theme is applied everywhere."""
+        self._applied: Theme | None = None
+        self.wishes = SystemWishes(self)
+        self.wishes.changed.connect(self._system_changed)
         settings.changed.connect(self._follow)
-        QApplication.styleHints().colorSchemeChanged.connect(self._system_changed)
+        self._choose_fonts()
+        self._choose_motion()
 
     def add(self, *widgets: Themed) -> None:
         """Apply the current theme to these widgets, and every later one."""
@@ -68,10 +76,11 @@ class Theming(QObject):
 
     def theme(self) -> Theme:
         """Return the current theme."""
-        name = self._settings.text("theme")
+        name, contrast = self._settings.text("theme"), self._settings.text("contrast")
         if name == "system":
-            dark = QApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
-            name = "dark" if dark else "light"
+            name = "dark" if self.wishes.is_dark else "light"
+        if contrast == "high" or (contrast == "system" and self.wishes.has_high_contrast):
+            name = f"contrast-{name}"
         return Theme.load(name).scaled(self.scale())
 
     def scale(self) -> float:
@@ -96,7 +105,11 @@ class Theming(QObject):
                 yield END_TURN
 
     def _follow(self, key: str) -> None:
-        if key in ("theme", "text", "presenting"):
+        if key == "motion":
+            self._choose_motion()
+        if key in ("ui_font", "code_font"):
+            self._choose_fonts()
+        if key in LOOKS:
             # Presenting shows and hides panels: the visible ones are known once it has.
             self._begin(waits=key == "presenting")
             self._steps.go_on()
@@ -106,7 +119,8 @@ class Theming(QObject):
 
         ``waits``: from the next turn of the event loop on.
         """
-        self._steps.begin(self._dress(self.theme(), waits))
+        self._applied = self.theme()
+        self._steps.begin(self._dress(self._applied, waits))
 
     def _dress(self, theme: Theme, waits: bool) -> Iterator[bool | None]:
         try:
@@ -159,12 +173,21 @@ class Theming(QObject):
             if shiboken6.isValid(window):
                 resume_paint(window)
 
+    def _choose_fonts(self) -> None:
+        choose_families(self._settings.text("ui_font"), self._settings.text("code_font"))
+
+    def _choose_motion(self) -> None:
+        chosen = self._settings.text("motion")
+        is_asked = chosen == "system" and self.wishes.has_reduced_motion
+        motion.set_reduced(chosen == "reduced" or is_asked)
+
     def _system_changed(self) -> None:
-        if self._settings.text("theme") == "system":
+        self._choose_motion()
+        if self.theme() is not self._applied:
             self._follow("theme")
 
     def close(self) -> None:
         """Stop following the system, and stop applying themes."""
         self._steps.stop()
         self._resume_updates()
-        QApplication.styleHints().colorSchemeChanged.disconnect(self._system_changed)
+        self.wishes.changed.disconnect(self._system_changed)

@@ -8,6 +8,7 @@ from typing import BinaryIO
 from gradscribe.app.files.documents import Refused
 from gradscribe.engine.protocol import watch_file
 from gradscribe.engine.protocol.watch_file import UnreadableWatch, WatchRecord
+from gradscribe.playback.translation import tr
 
 MOST_BYTES = 1 << 18
 """Most bytes that are read at once, or those of a record that is longer."""
@@ -27,14 +28,16 @@ class WatchReader:
         try:
             # Reading a pipe without a writer would block for ever.
             if not stat.S_ISREG(os.stat(path).st_mode):
-                raise Refused(f"{path} is no plain file")
+                raise Refused(tr("{path} is no plain file", path=path))
             self._file = open(path, "rb")  # noqa: SIM115 - closed by `close`
         except OSError as error:
-            raise Refused(f"{path} cannot be read: {error.strerror or error}") from error
+            raise Refused(
+                tr("{path} cannot be read: {value}", path=path, value=error.strerror or error)
+            ) from error
         self.read()
         if self.trouble and not self._has_begun:
             self.close()
-            raise Refused(f"{path} cannot be opened: {self.trouble}")
+            raise Refused(tr("{path} cannot be opened: {trouble}", path=path, trouble=self.trouble))
 
     def read(self) -> list[WatchRecord]:
         """Return the next records; none if there is nothing new, or the rest is spoilt."""
@@ -51,7 +54,7 @@ class WatchReader:
             self.trouble = str(error)
             return []
         except OSError as error:
-            self.trouble = f"it cannot be read any more: {error.strerror or error}"
+            self.trouble = tr("it cannot be read any more: {value}", value=error.strerror or error)
             return []
         self._rest = data[used:]
         return found

@@ -18,6 +18,7 @@ from gradscribe.app.watch.reader import WatchReader
 from gradscribe.engine.protocol import watch_file
 from gradscribe.engine.protocol.watch_file import WatchEvent
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.single_shot import single_shot
@@ -72,15 +73,15 @@ class WatchWindow(QWidget):
         self.heading, self.state = Label("heading", ""), Label("caption", "")
         self.note = Label("warning", "")
         self.note.setWordWrap(True)
-        self.loss = CurveChart("Loss", "", log=True)
-        self.rate = CurveChart("Learning rate", "", log=False)
-        self.gradients = CurveChart("Gradient norms", "", log=True)
-        self.updates = CurveChart("Update over parameter", "", log=True)
-        self.outputs = CurveChart("Spread of the outputs", "Standard deviation", log=True)
+        self.loss = CurveChart(tr("Loss"), "", log=True)
+        self.rate = CurveChart(tr("Learning rate"), "", log=False)
+        self.gradients = CurveChart(tr("Gradient norms"), "", log=True)
+        self.updates = CurveChart(tr("Update over parameter"), "", log=True)
+        self.outputs = CurveChart(tr("Spread of the outputs"), tr("Standard deviation"), log=True)
         charts = (self.loss, self.rate, self.gradients, self.updates, self.outputs)
         for chart in charts:
             chart.is_trained = False
-            chart.placeholder = "Waiting for the first steps"
+            chart.placeholder = tr("Waiting for the first steps")
         for chart in charts[2:]:
             chart.is_keyed = True
         self.shared = SharedSteps(charts, self)
@@ -88,15 +89,15 @@ class WatchWindow(QWidget):
         self.table.picked.connect(self._pick)
         self.events = QListWidget(self)
         self.events.setProperty("bare", True)
-        self.events.setAccessibleName("Events of the loop")
+        self.events.setAccessibleName(tr("Events of the loop"))
         self.events.setWordWrap(True)
         self.events.itemActivated.connect(self._open)
         self.at = QLineEdit()
         self.at.setPlaceholderText("next")
-        self.at.setAccessibleName("Number of the step to record; empty for the next")
+        self.at.setAccessibleName(tr("Number of the step to record; empty for the next"))
         self.at.setMaximumWidth(90)
-        self.record = push_button("Record step", None, self.order)
-        self.record.setToolTip("Have the loop record that step as a tape, with every op in it")
+        self.record = push_button(tr("Record step"), None, self.order)
+        self.record.setToolTip(tr("Have the loop record that step as a tape, with every op in it"))
         self.at.returnPressed.connect(self.record.click)
 
     def _place(self) -> None:
@@ -109,23 +110,23 @@ class WatchWindow(QWidget):
         top.addWidget(self.record, 0, Qt.AlignmentFlag.AlignTop)
         tabs = CompactTabs()
         for title, chart in (
-            ("Gradients", self.gradients),
-            ("Updates", self.updates),
-            ("Outputs", self.outputs),
-            ("Rate", self.rate),
+            (tr("Gradients"), self.gradients),
+            (tr("Updates"), self.updates),
+            (tr("Outputs"), self.outputs),
+            (tr("Rate"), self.rate),
         ):
             tabs.addTab(chart, title)
         self.tabs = tabs
         left = GripSplitter(Qt.Orientation.Vertical, GUTTER)
-        left.addWidget(Panel(self.loss, "Loss"))
-        left.addWidget(Panel(tabs, "Measurements"))
+        left.addWidget(Panel(self.loss, tr("Loss")))
+        left.addWidget(Panel(tabs, tr("Measurements")))
         happened = QWidget()
         rows = vbox(happened, margins=(12, 10, 8, 8), spacing=6)
-        rows.addWidget(Label("heading", "Events"))
+        rows.addWidget(Label("heading", tr("Events")))
         rows.addWidget(self.events, 1)
         right = GripSplitter(Qt.Orientation.Vertical, GUTTER)
-        right.addWidget(Panel(self.table, "Parameters"))
-        right.addWidget(Panel(happened, "Events"))
+        right.addWidget(Panel(self.table, tr("Parameters")))
+        right.addWidget(Panel(happened, tr("Events")))
         right.setSizes([440, 220])
         columns = GripSplitter(Qt.Orientation.Horizontal, GUTTER)
         columns.addWidget(left)
@@ -163,7 +164,7 @@ class WatchWindow(QWidget):
     def _show(self) -> None:
         theme, data = self.look.theme(), self.data
         self.loss.set_curves([PlotCurve("loss", data.loss, theme.forward, shade=True)])
-        self.rate.set_curves([PlotCurve("learning rate", data.rate, theme.parameter)])
+        self.rate.set_curves([PlotCurve(tr("learning rate"), data.rate, theme.parameter)])
         total = PlotCurve("all", data.gradient, theme.backward, width=2.4)
         names = [name for name, _ in data.header.parameters] if data.header is not None else []
         shown = [names.index(name) for name in self._names if name in names] or _some(len(names))
@@ -194,14 +195,18 @@ class WatchWindow(QWidget):
             curves.append(PlotCurve(names[place], series, color, width=1.4))
         chart.set_curves(curves)
         rest = len(names) - len(places)
-        words = f"{len(places)} of {len(names):,}: pick others in the table"
+        words = tr(
+            "{places_count} of {names_count:,}: pick others in the table",
+            places_count=len(places),
+            names_count=len(names),
+        )
         chart.set_caption(words if rest > 0 else "")
 
     def _list(self, event: WatchEvent) -> None:
-        item = QListWidgetItem(f"Step {event.step:,}   {event.text}")
-        item.setToolTip(f"Open {event.path}" if event.path else event.text)
+        item = QListWidgetItem(tr("Step {step:,}   {text}", step=event.step, text=event.text))
+        item.setToolTip(tr("Open {path}", path=event.path) if event.path else event.text)
         if event.path:
-            item.setText(f"{item.text()} (Enter opens it)")
+            item.setText(tr("{text} (Enter opens it)", text=item.text()))
         item.setData(Qt.ItemDataRole.UserRole, event.path)
         self.events.addItem(item)
         self.events.scrollToBottom()
@@ -209,19 +214,25 @@ class WatchWindow(QWidget):
     def _say(self) -> None:
         data, header = self.data, self.data.header
         if header is not None:
-            rank = f" · rank {header.rank} of {header.ranks}" if header.ranks > 1 else ""
+            rank = (
+                tr(" · rank {rank} of {ranks}", rank=header.rank, ranks=header.ranks)
+                if header.ranks > 1
+                else ""
+            )
             parts = [header.model, header.optimizer, header.program]
             self.heading.say(" · ".join(part for part in parts if part) + rank)
-            self.setWindowTitle(f"{header.model} in training - Gradscribe")
+            self.setWindowTitle(tr("{model} in training - Gradscribe", model=header.model))
         else:
             self.heading.say(self.reader.path.name)
-        words = [f"Step {data.step:,}"]
-        for name, series in (("loss", data.loss), ("learning rate", data.rate)):
+        words = [tr("Step {step:,}", step=data.step)]
+        for name, series in (("loss", data.loss), (tr("learning rate"), data.rate)):
             if len(series) and not math.isnan(series.latest):
                 words.append(f"{name} {formatting.number(series.latest)}")
-        words.append(formatting.count(len(data.samples), "measured step"))
+        words.append(
+            ngettext("{count:,} measured step", "{count:,} measured steps", len(data.samples))
+        )
         if data.dropped:
-            words.append(f"{data.dropped:,} losses left out")
+            words.append(tr("{dropped:,} losses left out", dropped=data.dropped))
         words.append(self._condition())
         is_recent = time.monotonic() - self._said_at < SAID_S
         self.state.say(self._said if is_recent else " · ".join(words))
@@ -235,11 +246,15 @@ class WatchWindow(QWidget):
         if self.data.has_ended:
             return "ended"
         quiet = time.monotonic() - self._news
-        return "live" if quiet < QUIET_S else f"no news for {round(quiet):,} s"
+        return "live" if quiet < QUIET_S else tr("no news for {round:,} s", round=round(quiet))
 
     def _trouble(self) -> str:
         trouble, name = self.reader.trouble, self.reader.path.name
-        return f"{name} is shown as far as it is whole: {trouble}" if trouble else ""
+        return (
+            tr("{name} is shown as far as it is whole: {trouble}", name=name, trouble=trouble)
+            if trouble
+            else ""
+        )
 
     # What can be done
 
@@ -253,20 +268,30 @@ class WatchWindow(QWidget):
         """Ask the loop to record a step as a tape."""
         words = self.at.text().strip().replace(",", "")
         if words and not (words.isascii() and words.isdigit() and len(words) < 16):
-            self._answer(f"{words[:20]!r} is no step: type a number, or nothing for the next")
+            self._answer(
+                tr("{words!r} is no step: type a number, or nothing for the next", words=words[:20])
+            )
             return
         step = int(words or "0")
         if 0 < step <= self.data.step:
-            self._answer(f"Step {step:,} is over: the loop is at {self.data.step:,}")
+            self._answer(
+                tr(
+                    "Step {step:,} is over: the loop is at {step_2:,}",
+                    step=step,
+                    step_2=self.data.step,
+                )
+            )
             return
         path = self.reader.path
         try:
             path.with_name(path.name + watch_file.ORDER).write_bytes(b"%d" % step)
         except OSError as error:
-            self._answer(f"The loop cannot be asked: {error.strerror or error}")
+            self._answer(tr("The loop cannot be asked: {value}", value=error.strerror or error))
             return
         self.at.clear()
-        self._answer(f"Asked for {f'step {step:,}' if step else 'the next step'}")
+        self._answer(
+            tr("Asked for step {step:,}", step=step) if step else tr("Asked for the next step")
+        )
 
     def _answer(self, words: str) -> None:
         """Say what came of an action, for some seconds."""
@@ -278,7 +303,7 @@ class WatchWindow(QWidget):
         if path and Path(path).is_file():
             QProcess.startDetached(launch.python_executable(), ["-P", "-m", "gradscribe", path])
         elif path:
-            self._answer(f"{path} is not there any more")
+            self._answer(tr("{path} is not there any more", path=path))
 
     def _repaint(self, theme: Theme) -> None:
         palette = self.palette()

@@ -10,6 +10,7 @@ from gradscribe.app.window.device_button import DeviceButton
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.explain.devices import devices_of
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr, translated
 from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.labels import elided_label, plain_label, tip
 from gradscribe.widgets.base.single_shot import single_shot
@@ -38,11 +39,11 @@ class TopBar(QFrame):
         """After a change of the text size the parts have their new fonts only in the next turn."""
         self.setProperty("bar", True)
         self.switch = WorkspaceSwitch()
-        self.examples = QPushButton("Examples")
-        self.examples.setToolTip("Short programs to start from (Ctrl+E)")
+        self.examples = QPushButton(tr("Examples"))
+        self.examples.setToolTip(tr("Short programs to start from (Ctrl+E)"))
         self.examples.clicked.connect(self.examples_pressed)
-        self.lessons = QPushButton("Lessons")
-        self.lessons.setToolTip("Learn PyTorch step by step (Ctrl+Shift+T)")
+        self.lessons = QPushButton(tr("Lessons"))
+        self.lessons.setToolTip(tr("Learn PyTorch step by step (Ctrl+Shift+T)"))
         self.lessons.clicked.connect(self.lessons_pressed)
         self._buttons = buttons
         self._doc = Doc()
@@ -73,9 +74,9 @@ class TopBar(QFrame):
         button.setCheckable(True)
         button.setToolTip(
             {
-                "values": "Show the values of the forward pass (Ctrl+1)",
-                "gradients": "Show the gradients of the backward pass (Ctrl+2)",
-                "shapes": "Show the shape of the tensor on each wire (Ctrl+3)",
+                "values": tr("Show the values of the forward pass (Ctrl+1)"),
+                "gradients": tr("Show the gradients of the backward pass (Ctrl+2)"),
+                "shapes": tr("Show the shape of the tensor on each wire (Ctrl+3)"),
             }[name]
         )
         button.clicked.connect(lambda on: self.layer_pressed.emit(name, on))
@@ -84,7 +85,7 @@ class TopBar(QFrame):
     def show_doc(self, doc: Doc) -> None:
         """Show the document's title, with a dot if it has unsaved changes."""
         self._doc = doc
-        self.title.setToolTip(tip(formatting.file_name(doc.path)) or "Not in a file yet")
+        self.title.setToolTip(tip(formatting.file_name(doc.path)) or tr("Not in a file yet"))
         self._fit()
 
     def show_result(self, result: Result, doc: Doc) -> None:
@@ -180,7 +181,7 @@ class StatusLine(QFrame):
         self.engine = plain_label(role="caption")
         self.note = plain_label(role="warning")
         self.held = plain_label(role="caption")
-        self.held.setToolTip("Memory of the tensors that backward nodes keep at this position")
+        self.held.setToolTip(tr("Memory of the tensors that backward nodes keep at this position"))
         self._caption = ""
         self._said = ""
         self._problem = ""
@@ -242,7 +243,9 @@ class StatusLine(QFrame):
 
     def show_saved_memory(self, count: int | None) -> None:
         """Show the bytes of tensors saved for backward; None if this program saves none."""
-        self.held.setText("" if count is None else f"{formatting.size(count)} held for backward")
+        self.held.setText(
+            "" if count is None else tr("{size} held for backward", size=formatting.size(count))
+        )
         self._show_parts()
 
     def _clear_note(self) -> None:
@@ -270,9 +273,9 @@ def problem_line(result: Result) -> str:
     problem = result.problem
     if problem is None:
         return ""
-    place = f"Line {problem.place.line}: " if problem.place.line else ""
-    message = problem.message.strip().splitlines()
-    hint = f" — {problem.hint}" if problem.hint else ""
+    place = tr("Line {line}: ", line=problem.place.line) if problem.place.line else ""
+    message = translated(problem.message.strip()).splitlines()
+    hint = f" — {translated(problem.hint)}" if problem.hint else ""
     kind = "" if problem.type == ENGINE_DIED else f"{problem.type}: "
     return f"{place}{kind}{message[0] if message else ''}{hint}"
 
@@ -285,10 +288,17 @@ def truncation_notes(result: Result) -> tuple[str, str]:
         short += [part.partition(";")[0] for part in tape.truncated.rstrip(".").split(". ")]
         whole.append(tape.truncated)
     if tape.dropped:
-        short.append(f"{formatting.count(tape.dropped, 'value')} kept as summaries")
+        short.append(
+            tr(
+                "{values} kept as summaries",
+                values=ngettext("{count:,} value", "{count:,} values", tape.dropped),
+            )
+        )
         whole.append(
-            "Their numbers were given up to stay within the memory for values. "
-            "Run › Memory for values raises it."
+            tr(
+                "Their numbers were given up to stay within the memory for values. "
+                "Run › Memory for values raises it."
+            )
         )
     return " · ".join(short), "\n".join(whole)
 
@@ -296,16 +306,20 @@ def truncation_notes(result: Result) -> tuple[str, str]:
 def engine_line(result: Result, doc: Doc) -> str:
     """Return the state of the engine in a few words."""
     if result.engine == "starting":
-        return "PyTorch is starting…"
+        return tr("PyTorch is starting…")
+    if result.engine == "missing":
+        return tr("PyTorch is not installed")
     if result.engine == "running":
-        return "Running…"
+        return tr("Running…")
     if result.engine == "stopping":
-        return "Stopping…"
+        return tr("Stopping…")
     python = python_name(doc.interpreter) if doc.interpreter is not None else ""
-    torch = f"torch {result.torch}" if result.torch else ""
-    parts = [python, torch, doc.device, f"seed {doc.seed}"]
+    torch = tr("torch {torch}", torch=result.torch) if result.torch else ""
+    parts = [python, torch, doc.device, tr("seed {seed}", seed=doc.seed)]
     if result.shown_id and not result.stale and result.seconds:
-        parts.insert(0, f"Ran in {formatting.duration(1e9 * result.seconds)}")
+        parts.insert(
+            0, tr("Ran in {duration}", duration=formatting.duration(1000000000.0 * result.seconds))
+        )
     elif result.stale:
-        parts.insert(0, "Showing the last good graph")
+        parts.insert(0, tr("Showing the last good graph"))
     return " · ".join(part for part in parts if part)

@@ -9,7 +9,7 @@ from gradscribe.app.ui.canvas.graph_overlay import GraphOverlay
 from gradscribe.app.ui.theming import Theming
 from gradscribe.playback.flow.highlight import TITLES
 from gradscribe.playback.graph.coloring import ColorLegend
-from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.graph.view import GraphView
 
 
@@ -47,9 +47,13 @@ class ColorKeyController(QObject):
         if asked is not None and answer is not None:
             key = ColorLegend(TITLES[asked.question], "groups", note=answer.words)
         elif asked is None and self._session.view.gradient_only:
-            number = formatting.count(hidden, "card")
-            words = f"{number} without a gradient left out" if hidden else "Nothing is left out"
-            key = key or ColorLegend("Gradient graph", "groups", note=words)
+            number = ngettext("{count:,} card", "{count:,} cards", hidden)
+            words = (
+                tr("{number} without a gradient left out", number=number)
+                if hidden
+                else tr("Nothing is left out")
+            )
+            key = key or ColorLegend(tr("Gradient graph"), "groups", note=words)
         self._over.show_key(key, self._look.theme())
         self._graph.setAccessibleDescription("" if key is None else f"{key.title}. {key.note}")
 

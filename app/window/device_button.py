@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from gradscribe.engine.protocol.messages import DeviceDetails
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.labels import tip
 
 LONGEST_TITLE = 24
@@ -46,15 +47,20 @@ class DeviceButton(QPushButton):
         title = formatting.elide_middle(shown.title, LONGEST_TITLE)
         forms = (used, _joined(used, memory), _joined(used, title, memory))
         self._forms = tuple(dict.fromkeys(forms))
-        whole = _joined(used, shown.title, f"{memory} of memory" if memory else "")
+        whole = _joined(
+            used, shown.title, tr("{memory} of memory", memory=memory) if memory else ""
+        )
         sentences = [
             whole,
-            f"Other tensors are on {', '.join(others)}" if others else "",
-            f"The name device in the program is {default}; .to(device) moves a tensor",
+            tr("Other tensors are on {join}", join=", ".join(others)) if others else "",
+            tr(
+                "The name device in the program is {default}; .to(device) moves a tensor",
+                default=default,
+            ),
         ]
         words = ". ".join(filter(None, sentences))
         self.setToolTip(tip(words))
-        self.setAccessibleName(f"Device {used}")
+        self.setAccessibleName(tr("Device {used}", used=used))
         self.setAccessibleDescription(words)
         self._fill(names, by_name, default)
         self.set_form(0)

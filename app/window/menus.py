@@ -27,8 +27,8 @@ class Menus(QObject):
         self._commands = commands.load()
         self._actions: dict[str, QAction] = {}
         self._bare: dict[str, Command] = {}
-        for name in MENUS:
-            menu = bar.addMenu(f"&{name}")
+        for name, title in MENUS.items():
+            menu = bar.addMenu(title)
             menu.setToolTipsVisible(True)
             menu.aboutToShow.connect(self.refresh)
             self._fill(menu, [one for one in self._commands if one.place[0] == name], owner)
@@ -82,7 +82,7 @@ class Menus(QObject):
             action.triggered.connect(lambda _=False, choice=choice: self.choose(choice))
             sub.addAction(action)
         if not sub.actions():
-            sub.addAction("None yet").setEnabled(False)
+            sub.addAction(tr("None yet")).setEnabled(False)
 
     def refresh(self) -> None:
         """Update the enabled and checked state of all actions."""
@@ -193,7 +193,7 @@ def _manual_lines(context: CommandContext) -> Iterable[PaletteLine]:
             place = (page.name, "" if is_title else heading.anchor)
             within = page.part if is_title else page.title
             show = partial(context.manual.show, *place)
-            yield PaletteLine(f"Manual: {heading.title}", within, "", show)
+            yield PaletteLine(tr("Manual: {title}", title=heading.title), within, "", show)
 
 
 def _shown(key: str) -> str:

@@ -4,6 +4,7 @@ from PySide6.QtCore import QPoint, QProcess, QRect, QSize
 
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.link import launch
+from gradscribe.playback.translation import tr
 
 NEW = "--new"
 """Option: start with an empty program, whatever was open last."""
@@ -24,7 +25,7 @@ def start_window() -> int:
     answer: object = QProcess.startDetached(python, arguments, "")
     is_started, pid = answer if isinstance(answer, tuple) else (bool(answer), 0)
     if not is_started:
-        raise Refused(f"Another window cannot be opened: {python} does not start")
+        raise Refused(tr("Another window cannot be opened: {python} does not start", python=python))
     return int(pid)
 
 

@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QTabWidget
 
 from gradscribe.app.document.state import ENGINE_DIED, Result
-from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.tables.console import Console, count_warnings
 
 
@@ -25,8 +25,10 @@ class OutputTab(QObject):
         """Show the number of warnings, and the output tab if there is news."""
         warnings = count_warnings(result.stderr)
         place = self._tabs.indexOf(self._console)
-        self._tabs.setTabText(place, f"Output · {warnings}" if warnings else "Output")
-        self._tabs.setTabToolTip(place, formatting.count(warnings, "warning") if warnings else "")
+        self._tabs.setTabText(place, f"Output · {warnings}" if warnings else tr("Output"))
+        self._tabs.setTabToolTip(
+            place, ngettext("{count:,} warning", "{count:,} warnings", warnings) if warnings else ""
+        )
         problem = result.problem
         lost = problem is not None and not problem.place.line and problem.type != ENGINE_DIED
         speaks = bool(result.stdout or result.tape.figures) or lost

@@ -6,6 +6,7 @@ from gradscribe.app.runtime.notice import Notice, NoticeActions
 from gradscribe.app.training.session.session import TrainSession
 from gradscribe.engine import plugins
 from gradscribe.engine.protocol.training import Catalogue
+from gradscribe.playback.translation import tr
 
 KEY = "plugins"
 
@@ -21,5 +22,5 @@ class PluginNotice(QObject):
     def _post(self, catalogue: Catalogue) -> None:
         lines = sorted({*catalogue.left_out, *map(str, plugins.broken())})
         if lines:
-            others = f". And {len(lines) - 1} more" if lines[1:] else ""
+            others = tr(". And {value} more", value=len(lines) - 1) if lines[1:] else ""
             self._notices.post(Notice(KEY, f"{lines[0]}{others}", more="\n".join(lines)))

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from gradscribe.app.commands import export
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.window.menus import Menus
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.tables.findings import FindingCard
 
@@ -35,8 +36,8 @@ class PointedMenus(QObject):
         """Open the menu of a position on the time line, after the actions ``first``."""
         context, last = self._context, self._context.clock.length
         for title, mark, is_possible in (
-            ("Begin the film here", export.begin_film_at, position < last),
-            ("End the film here", export.end_film_at, position > 0),
+            (tr("Begin the film here"), export.begin_film_at, position < last),
+            (tr("End the film here"), export.end_film_at, position > 0),
         ):
             made = menus.actions(self, (title, partial(mark, context, position)))
             made[0].setEnabled(is_possible)

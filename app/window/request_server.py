@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from gradscribe.app.files import open_requests
 from gradscribe.app.files.open_requests import MOST_BYTES, OpenReply, OpenRequest
+from gradscribe.playback.translation import tr
 
 
 class RequestServer(QObject):
@@ -95,7 +96,7 @@ class RequestServer(QObject):
         try:
             request = msgspec.json.decode(line[: MOST_BYTES + 1], type=OpenRequest)
         except msgspec.DecodeError as error:
-            return f"The request cannot be read: {error}"
+            return tr("The request cannot be read: {error}", error=error)
         if not os.path.isabs(request.path):
-            return f"{request.path!r} is no absolute path"
+            return tr("{path!r} is no absolute path", path=request.path)
         return self._show_file(request)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 from gradscribe.app.files.documents import Drafts, Refused
 from gradscribe.app.files.open_requests import OpenRequest
 from gradscribe.app.files.settings import Settings, app_folder
+from gradscribe.app.link import own_engine
 from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.app.runtime import language, qt_libraries
 from gradscribe.app.runtime.faults import FaultHandler
@@ -28,6 +29,7 @@ from gradscribe.app.window.window import Window
 
 if TYPE_CHECKING:
     from gradscribe.app.link.client import Link
+    from gradscribe.app.window.torch_setup import TorchSetup
 
 SWITCH_INTERVAL_S = 0.0002
 """Interpreter switch interval. A repaint acquires the GIL some 200 times: while a long tape is
@@ -111,7 +113,7 @@ def start_services(window: Window, link: "Link") -> None:
         window.workspaces.prepare()
 
     preparing = Preloader(prepare, window)
-    for begin in (link.start, preparing.start):
+    for begin in (link.start, preparing.start, window.look.wishes.listen):
         window.painted.connect(begin)
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     # All objects so far live for ever: exempt them from full collections, which would block for
@@ -121,6 +123,24 @@ def start_services(window: Window, link: "Link") -> None:
     GcScheduler(
         lambda: window.session.arrivals.busy or window.presenter.scene_builder.busy, window
     ).start()
+
+
+def set_up_torch(window: Window) -> "TorchSetup | None":
+    """Offer PyTorch once the window is painted; None if this process's Python has it."""
+    if own_engine.has_torch():
+        return None
+    from gradscribe.app.ui.torch_dialog import TorchDialog
+    from gradscribe.app.window.torch_setup import TorchSetup
+
+    setup = TorchSetup(
+        window.session,
+        window.python,
+        window.notices,
+        lambda pythons: TorchDialog(window, pythons).ask(),
+        window,
+    )
+    window.painted.connect(setup.offer)
+    return setup
 
 
 def fit_to_screen(size: QSize, available: QSize) -> QSize:
@@ -154,6 +174,7 @@ def _run_window(
         window.notices.post(Notice("settings", window.settings.trouble))
     if language.trouble():
         window.notices.post(Notice("language", language.trouble()))
+    torch_setup = set_up_torch(window)
     start_services(window, link)
     is_first = window.settings.shape("window").isEmpty()
     if is_first:
@@ -174,3 +195,5 @@ def _run_window(
     finally:
         server.close()
         ending.stop()
+        if torch_setup is not None:
+            torch_setup.close()

@@ -13,6 +13,7 @@ from gradscribe.app.commands import file, learn, tensor_edits, train
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.compare.changes_controller import ChangesController, ChangeViews
 from gradscribe.app.compare.controller import CompareController
+from gradscribe.app.document.announcer import PlaybackAnnouncer
 from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.error_fix import ErrorFix
 from gradscribe.app.document.findings_controller import FindingsController
@@ -64,6 +65,7 @@ from gradscribe.app.window.plugin_notice import PluginNotice
 from gradscribe.app.window.pointed_menus import PointedMenus
 from gradscribe.app.window.settings_follow import SettingsFollower
 from gradscribe.engine.protocol.training import Exported
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Heading, sheet
 from gradscribe.widgets.base.menus import open_by_key
@@ -82,9 +84,9 @@ from gradscribe.widgets.transport.transport import Transport
 
 MIN_SIZE = (1000, 640)
 USUAL_SIZE = (1440, 900)
-LIVE = "live — the graph follows as you type"
-WAITS = "waits — read it, then press Run"
-LAYING_OUT = "Laying out a big graph…"
+LIVE = tr("live — the graph follows as you type")
+WAITS = tr("waits — read it, then press Run")
+LAYING_OUT = tr("Laying out a big graph…")
 
 
 class Window(QMainWindow):
@@ -275,7 +277,7 @@ class Window(QMainWindow):
     def _place(self) -> None:
         program = QFrame()
         column = vbox(program, spacing=0)
-        self.heading = Heading("Program", LIVE)
+        self.heading = Heading(tr("Program"), LIVE)
         frame = vbox(None, margins=(16, 14, 12, 6))
         offer_row = hbox(None, (self.heading, 1))
         frame.addLayout(offer_row)
@@ -286,7 +288,11 @@ class Window(QMainWindow):
             pane.heading.hide()  # the tab says it
         found = scroll_area(self.findings)
         legend = scroll_area(self.legend)
-        self.below = tab_widget(("Legend", legend), ("Output", self.console), ("Findings", found))
+        self.below = tab_widget(
+            (tr("Legend"), legend),
+            (tr("Output"), self.console),
+            (tr("Findings"), found),
+        )
         self.output_tab = OutputTab(self.below, self.console)
         self.loop_curves = LoopCurves(self.session, self.clock, self.look, self.below)
         offer_row.addWidget(self.loop_curves.offer, 0, Qt.AlignmentFlag.AlignTop)
@@ -294,12 +300,12 @@ class Window(QMainWindow):
             self.session, self.editor, self.findings, self.below, found, link=self._link.companion
         )
         self.tables = tab_widget(
-            ("Values", self.values), ("Line", self.lines), ("Ledger", self.ledger)
+            (tr("Values"), self.values), (tr("Line"), self.lines), (tr("Ledger"), self.ledger)
         )
         self.columns = Columns(
-            (Panel(program, "Program"), Panel(self.below, "Legend, output and findings")),
+            (Panel(program, tr("Program")), Panel(self.below, tr("Legend, output and findings"))),
             stacked(self.ranks.bar, self.graph),
-            (Panel(self.inspector, "Inspector"), Panel(self.tables, "Tables")),
+            (Panel(self.inspector, tr("Inspector")), Panel(self.tables, tr("Tables"))),
             self.lesson_dock.panel,
         )
         area = make_area(
@@ -325,7 +331,7 @@ class Window(QMainWindow):
         session.view_changed.connect(self._show_view)
         session.tape_changed.connect(self.menus.refresh)
         session.said.connect(self.status.say)
-        self.clock.stopped.connect(lambda line: self.status.say(f"Stopped at line {line}"))
+        self.clock.stopped.connect(lambda at: self.status.say(tr("Stopped at line {at}", at=at)))
         self.presenter.captioned.connect(self.status.caption)
         self.presenter.saved_memory_changed.connect(self.status.show_saved_memory)
         self.presenter.counted.connect(self.top.show_counts)
@@ -380,6 +386,7 @@ class Window(QMainWindow):
         self.loop_curves.said.connect(self.status.say)
         self.loop_curves.found.connect(self.transport.strip.set_curves)
         self.loop_curves.grown.connect(self.transport.strip.set_growth)
+        PlaybackAnnouncer(self.session, self.graph)
         self.graph.installEventFilter(self)
         self.graph.picked.connect(self.history.pick)
         self.graph.following_changed.connect(
@@ -443,7 +450,7 @@ class Window(QMainWindow):
         live = "" if self.settings.flag("presenting") else LIVE
         doc = self.session.doc
         waits = tape_files.origin(doc.shows_file) if doc.shows_file else WAITS
-        self.heading.set_text("Program", live if doc.may_run else waits)
+        self.heading.set_text(tr("Program"), live if doc.may_run else waits)
 
     def _show_result(self) -> None:
         result = self.session.result

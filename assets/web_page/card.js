@@ -86,7 +86,7 @@ function thumbnail(group, cells, x, y, w, h) {
 function leafCard(group, card, reading, w, h) {
   const middle = h / 2;
   roleSign(group, card.kind, 18, middle);
-  const value = !reading.on ? "not yet" : shown.values ? reading.number || "" : "";
+  const value = !reading.on ? t("not yet") : shown.values ? reading.number || "" : "";
   const px = reading.on ? 14 : 11, left = 30, right = w - 15;
   const room = Math.min(width(value, px, 500), right - left);
   write(group, fitted(variable(card.title || ""), right - room - 7 - left, 14, 600), left, middle, 14, 600);
@@ -103,7 +103,7 @@ function scalarCard(group, card, reading, w, h) {
   }
   symbolChip(group, card, 15, middle - 14);
   heading(group, card, left, right, middle - 13, 11, 500, "thin");
-  if (!reading.on) write(group, "not reached yet", left, middle + 8, 11, 500, "thin");
+  if (!reading.on) write(group, t("not reached yet"), left, middle + 8, 11, 500, "thin");
   else if (shown.values) {
     const px = width(reading.number || "", 17, 600) <= right - left ? 17 : 14;
     write(group, fitted(reading.number || "", right - left, px, 600), left, middle + 8, px, 600);
@@ -114,7 +114,7 @@ function tensorRows(card, reading, h) {
   const rows = [];
   if (reading.shape && shown.shapes) rows.push([reading.shape, true]);
   if (reading.bad) rows.push([reading.bad, false]);
-  else if (!reading.on && !LEAVES.includes(card.kind)) rows.push(["not reached yet", false]);
+  else if (!reading.on && !LEAVES.includes(card.kind)) rows.push([t("not reached yet"), false]);
   else if (card.note) rows.push([card.note, false]);
   if (rows.length === 2 && h < 52) return reading.bad ? [[`${rows[0][0]} · ${rows[1][0]}`, false]] : rows.slice(0, 1);
   return rows;
@@ -160,7 +160,7 @@ function failedCall(group, card, reading, w, h) {
   symbolChip(group, card, 13, h / 2 - 14);
   const left = 52, right = w - 12;
   heading(group, card, left, right, 16, 13, 600, "");
-  const words = (reading.on ? card.failed : "stops here").split(/\s+/), lines = [""];
+  const words = (reading.on ? card.failed : t("stops here")).split(/\s+/), lines = [""];
   const most = Math.max(1, Math.floor((h - 30) / 15));
   for (const word of words) {
     const longer = `${lines[lines.length - 1]} ${word}`.trim();

@@ -16,7 +16,7 @@ function buildLayers() {
   layers.root.append(layers.ground);
   for (const name of ["frames", "wires", "heads", "cards", "labels", "tokens"]) layers.root.append(layers[name] = make("g"));
   layers.cards.setAttribute("role", "list");
-  layers.cards.setAttribute("aria-label", "Cards in the order of execution");
+  layers.cards.setAttribute("aria-label", t("Cards in the order of execution"));
 }
 
 function buildState() {
@@ -29,7 +29,7 @@ function buildState() {
   wireItems = state.wires.map((entry) => { const item = wireItem(entry); layers.wires.append(item.group); return item; });
   cardItems = state.cards.map((entry, number) => cardItem(entry, number));
   const tops = cardItems.map((item) => item.entry[2]);
-  svg.setAttribute("aria-label", `Graph of ${state.cards.length} cards and ${state.wires.length} wires`);
+  svg.setAttribute("aria-label", t("Graph of {cards} cards and {wires} wires", { cards: state.cards.length, wires: state.wires.length }));
   document.getElementById("empty").hidden = tops.length > 0;
   if (view.fitted) fit();
 }
@@ -49,7 +49,7 @@ function frameItem(entry) {
   if (canToggle(key)) {
     chevron(group, w - 18, 14, 4.2, true);
     box(group, "ring", 1, 1, w - 2, 27, 10);
-    for (const [name_, value] of Object.entries({ role: "button", tabindex: "-1", "aria-expanded": "true", "aria-label": `open module ${title}, ${kind}` })) group.setAttribute(name_, value);
+    for (const [name_, value] of Object.entries({ role: "button", tabindex: "-1", "aria-expanded": "true", "aria-label": t("open module {title}, {kind}", { title, kind }) })) group.setAttribute(name_, value);
   }
   layers.heads.append(group);
   return { key, group, box: [x, y, x + w, y + 28] };
@@ -155,7 +155,8 @@ function toggleModule(key) {
   showState(found);
   const item = [...frameItems, ...cardItems].find((one) => (one.key || one.card.key) === key);
   if (item && item.group.hasAttribute("tabindex")) focusItem(item.group);
-  say(`${open ? "Opened" : "Folded"} ${key.replace(/^call:|#\d+$/g, "")}, ${cardItems.length} cards`);
+  const told = { name: key.replace(/^call:|#\d+$/g, ""), cards: cardItems.length };
+  say((open ? t("Opened {name}, {cards} cards", told) : t("Folded {name}, {cards} cards", told)));
 }
 
 function showState(number) {

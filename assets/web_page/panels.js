@@ -65,7 +65,7 @@ function drawExplanation() {
   const place = chosen && chosen.subject ? at(chosen.subject.explained, shown.position) : chosen ? -1 : run.events[shown.position][4];
   const found = place < 0 ? { title: chosen.card.title || chosen.card.literal, words: chosen.reading.says, rows: [] } : explanationOf(place);
   get("cardTitle").textContent = found.title || "";
-  for (const [id, text] of [["cardSubtitle", found.subtitle], ["formula", found.formula], ["words", found.words], ["origin", found.origin ? `Source: ${found.origin}` : ""]]) {
+  for (const [id, text] of [["cardSubtitle", found.subtitle], ["formula", found.formula], ["words", found.words], ["origin", found.origin ? t("Source: {origin}", { origin: found.origin }) : ""]]) {
     get(id).textContent = text || ""; get(id).hidden = !text;
   }
   const body = get("rule").tBodies[0];
@@ -79,8 +79,8 @@ function drawExplanation() {
   get("deselect").hidden = !chosen;
   get("numbers").replaceChildren();
   if (chosen && chosen.subject) {
-    drawNumbers("Value", at(chosen.subject.value, shown.position), "");
-    drawNumbers("Gradient", at(chosen.subject.gradient, shown.position), "b");
+    drawNumbers(t("Value"), at(chosen.subject.value, shown.position), "");
+    drawNumbers(t("Gradient"), at(chosen.subject.gradient, shown.position), "b");
   }
 }
 
@@ -101,7 +101,7 @@ function drawNumbers(title, snapshot, tone) {
     }
     table.append(body); holder.append(table); part.append(holder);
     if (numbers.text.length < size) part.append(make("p", { class: "quiet" }, `The first ${numbers.text.length.toLocaleString("en")} of ${size.toLocaleString("en")} numbers`));
-  } else part.append(make("p", { class: "quiet" }, size ? "Its numbers did not fit into this page" : "No elements"));
+  } else part.append(make("p", { class: "quiet" }, size ? t("Its numbers did not fit into this page") : t("No elements")));
   if (numbers.facts) part.append(make("p", { class: "quiet" }, numbers.facts.map(([name, text]) => `${name} ${text}`).join(" · ")));
 }
 
@@ -128,7 +128,7 @@ function drawTable() {
 }
 
 function buildPanels() {
-  get("name").textContent = run.title || "Run";
+  get("name").textContent = run.title || t("Run");
   get("about").textContent = run.about;
   buildCode();
   if (run.error) {
@@ -147,5 +147,5 @@ function buildPanels() {
   }
   get("leftOut").hidden = !run.leftOut.length;
   get("leftOut").textContent = run.leftOut.join("\n");
-  get("empty").textContent = run.error ? "The program stopped before it made a tensor" : "This program made no tensors";
+  get("empty").textContent = run.error ? t("The program stopped before it made a tensor") : t("This program made no tensors");
 }

@@ -4,8 +4,8 @@ let timer = 0, begun = false;
 function say(text) { get("says").textContent = text; }
 
 function drawButtons() {
-  get("play").textContent = shown.playing ? "Pause" : "Play";
-  get("play").setAttribute("aria-label", shown.playing ? "Pause" : "Play");
+  get("play").textContent = shown.playing ? t("Pause") : t("Play");
+  get("play").setAttribute("aria-label", shown.playing ? t("Pause") : t("Play"));
   get("back").disabled = get("reset").disabled = shown.position === 0;
   get("step").disabled = shown.position === last;
   get("play").disabled = last === 0;
@@ -92,7 +92,7 @@ function isDark() {
   return theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
-function nameTheme() { get("theme").textContent = isDark() ? "Light" : "Dark"; get("theme").setAttribute("aria-label", isDark() ? "Light theme" : "Dark theme"); }
+function nameTheme() { get("theme").textContent = isDark() ? t("Light") : t("Dark"); get("theme").setAttribute("aria-label", isDark() ? t("Light theme") : t("Dark theme")); }
 function switchTheme() { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; nameTheme(); }
 function switchLayer(name) { shown[name] = !shown[name]; draw(true); }
 

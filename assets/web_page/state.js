@@ -1,5 +1,7 @@
 // The run, and what the page shows of it.
 const run = JSON.parse(document.getElementById("run").textContent);
+// The text in the language of the page, with values for its {placeholders}.
+function t(text, values = {}) { return (run.texts[text] ?? text).replace(/\{(\w+)\}/g, (_, name) => values[name]); }
 const last = run.events.length - 1;
 const shown = {
   position: 0, scene: 0, state: run.scenes.map(() => 0), selected: "", playing: false, speed: 1,

@@ -3,6 +3,7 @@
 from gradscribe.engine.protocol.messages import HandName
 from gradscribe.playback.by_hand.targets import HandTarget
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 
 
 def outline(targets: list[HandTarget], names: tuple[HandName, ...], root: str) -> str:
@@ -12,8 +13,11 @@ def outline(targets: list[HandTarget], names: tuple[HandName, ...], root: str) -
     """
     by_value = {named.value: named.name for named in names}
     lines = [
-        f"# The gradients of {root}, by hand. Assign dw for a tensor named w, then check.",
-        "# All names of the program are there; tensors are copies without a graph.",
+        tr(
+            "# The gradients of {root}, by hand. Assign dw for a tensor named w, then check.",
+            root=root,
+        ),
+        tr("# All names of the program are there; tensors are copies without a graph."),
     ]
     for target in targets:
         name = by_value.get(target.value)

@@ -8,14 +8,16 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from gradscribe.playback.translation import tr
+
 LEVELS = (
-    "One op",
+    tr("One op"),
     "A chain",
-    "Used more than once",
-    "Curved functions",
-    "Vectors and broadcasting",
-    "Matrices",
-    "A small network",
+    tr("Used more than once"),
+    tr("Curved functions"),
+    tr("Vectors and broadcasting"),
+    tr("Matrices"),
+    tr("A small network"),
 )
 
 
@@ -63,9 +65,14 @@ def exercise(level: int, seed: int) -> Exercise:
     sheet = _Sheet(random.Random(f"{level}:{seed}"))
     end = _MAKERS[level - 1](sheet)
     asked = sheet.pick.choice(sheet.leaves)
-    head = f"# Level {level}, {LEVELS[level - 1].lower()}. Find the gradient of loss by {asked}."
+    head = tr(
+        "# Level {level}, {lower}. Find the gradient of loss by {asked}.",
+        level=level,
+        lower=LEVELS[level - 1].lower(),
+        asked=asked,
+    )
     body = [*sheet.lines, f"loss = {end}", "loss.backward()"]
-    title = f"Exercise {seed}, level {level}"
+    title = tr("Exercise {seed}, level {level}", seed=seed, level=level)
     return Exercise(title, "\n".join([head, *body]) + "\n", asked)
 
 

@@ -8,10 +8,11 @@ from gradscribe.engine.protocol.messages import HandName
 from gradscribe.engine.protocol.tape import Value
 from gradscribe.playback.tape.event_text import value_name
 from gradscribe.playback.tape.index import Index
+from gradscribe.playback.translation import tr
 
 GradientKey = tuple[int, int]
 """A gradient's owner: a backward node and its input, or the first version of a leaf and 0."""
-SEVERAL = "sum over uses"
+SEVERAL = tr("sum over uses")
 """Kind of a gradient that is summed over uses in different ops."""
 
 
@@ -70,7 +71,7 @@ def target_of(index: Index, value: int, position: int) -> HandTarget | None:
 def _target(index: Index, value: Value, number: int) -> HandTarget:
     made = index.values[_version_in_pass(index, value, number)]
     roots = [root for root in index.tape.passes[number].roots if root is not None]
-    root = value_name(index, roots[0]) if roots else "the result"
+    root = value_name(index, roots[0]) if roots else tr("the result")
     key, kind = gradient_key(index, made), kind_of(index, made, number)
     return HandTarget(made.id, key, number, value_name(index, made.id), made.shape, root, kind)
 

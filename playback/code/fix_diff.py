@@ -8,9 +8,10 @@ import numpy as np
 from gradscribe.engine.protocol.tape import Snapshot, Tape
 from gradscribe.playback.tape import snapshot_text
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 
 MOST_LEAVES = 6
-TRIED_IN_PART = "Tried for a part of the run, as the whole takes longer than a trial may"
+TRIED_IN_PART = tr("Tried for a part of the run, as the whole takes longer than a trial may")
 """Words for a fix that works as far as it was run; without a full stop."""
 
 
@@ -39,8 +40,8 @@ def compare_runs(before: Tape, after: Tape) -> list[FixRow]:
     rows = [FixRow("run", _ended(before), _ended(after))]
     losses = [_losses(tape) for tape in (before, after)]
     if any(losses):
-        rows.append(FixRow("loss, first", _at(losses[0], 0), _at(losses[1], 0)))
-        rows.append(FixRow("loss, last", _at(losses[0], -1), _at(losses[1], -1)))
+        rows.append(FixRow(tr("loss, first"), _at(losses[0], 0), _at(losses[1], 0)))
+        rows.append(FixRow(tr("loss, last"), _at(losses[0], -1), _at(losses[1], -1)))
     grads = [_gradients(tape) for tape in (before, after)]
     names = list(dict.fromkeys([*grads[0], *grads[1]]))
     leaves = [FixRow(f"{n}.grad", grads[0].get(n, "–"), grads[1].get(n, "–")) for n in names]
@@ -51,11 +52,11 @@ def compare_runs(before: Tape, after: Tape) -> list[FixRow]:
 
 
 def _ended(tape: Tape) -> str:
-    return tape.error.type if tape.error is not None else "ran to its end"
+    return tape.error.type if tape.error is not None else tr("ran to its end")
 
 
 def _found(tape: Tape) -> str:
-    return formatting.count(len(tape.findings), "finding")
+    return ngettext("{count:,} finding", "{count:,} findings", len(tape.findings))
 
 
 def _losses(tape: Tape) -> list[str]:
@@ -77,7 +78,7 @@ def _size(snapshot: Snapshot) -> str:
     if snapshot.numel == 1 or (array is None and snapshot.norm is None):
         return snapshot_text.value(snapshot)
     norm = snapshot.norm if array is None else float(np.linalg.norm(array.astype(np.complex128)))
-    return f"size {formatting.number(norm or 0.0)}"
+    return tr("size {number}", number=formatting.number(norm or 0.0))
 
 
 def _gradients(tape: Tape) -> dict[str, str]:

@@ -10,6 +10,7 @@ from gradscribe.playback.tape import event_text, snapshot_text
 from gradscribe.playback.tape.index import Index, index_of
 from gradscribe.playback.tape.track import NONE, value_rows
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 
 
 class LineRun(Struct, frozen=True):
@@ -108,7 +109,9 @@ def _optimizer_states(index: Index, span: LineRun) -> list[StateRow]:
             before, after = snapshot_text.value(old), snapshot_text.value(new)
             if old is not None and before == after and old != new:
                 before, after = _shape_and_norm(old), _shape_and_norm(new)
-            name = f"{kind} of {event_text.value_name(index, owner)}"
+            name = tr(
+                "{kind} of {value_name}", kind=kind, value_name=event_text.value_name(index, owner)
+            )
             rows.append(StateRow(name, owner, before, after, NONE, NONE))
     return rows
 

@@ -5,11 +5,12 @@ from typing import Literal
 from gradscribe.engine.protocol.tape import Value
 from gradscribe.playback.code import parameter_edits, tensor_edits
 from gradscribe.playback.lab.dtypes import DTYPES, LEARNING
+from gradscribe.playback.translation import tr
 
 Property = Literal["requires_grad", "retain_grad", "dtype", "device"]
 
-NOT_NAMED = "It has no name in the program"
-NO_RESULT = "A leaf that requires a gradient has it in .grad without"
+NOT_NAMED = tr("It has no name in the program")
+NO_RESULT = tr("A leaf that requires a gradient has it in .grad without")
 
 
 def has_name(value: Value) -> bool:
@@ -30,13 +31,13 @@ def refusal(value: Value, changed: Property) -> str:
     if not has_name(value):
         return NOT_NAMED
     if changed == "requires_grad" and not value.is_leaf:
-        return "It is the result of an op: that of its inputs decides"
+        return tr("It is the result of an op: that of its inputs decides")
     if changed == "requires_grad" and value.dtype not in LEARNING:
-        return f"Tensors of {value.dtype} have no gradients"
+        return tr("Tensors of {dtype} have no gradients", dtype=value.dtype)
     if changed == "retain_grad" and value.is_leaf:
-        return NO_RESULT if value.requires_grad else "It requires no gradient"
+        return NO_RESULT if value.requires_grad else tr("It requires no gradient")
     if changed == "retain_grad" and not value.requires_grad:
-        return "It requires no gradient"
+        return tr("It requires no gradient")
     return ""
 
 
@@ -76,6 +77,10 @@ def words(value: Value, changed: Property, choice: str) -> str:
     if changed == "requires_grad":
         return f"{value.name}: requires_grad={is_set}"
     if changed == "retain_grad":
-        return f"{value.name} retains {'its' if is_set else 'no'} gradient"
+        return (
+            tr("{name} retains its gradient", name=value.name)
+            if is_set
+            else tr("{name} retains no gradient", name=value.name)
+        )
     root = value.name.partition(".")[0]
     return f"{root}: {choice}"

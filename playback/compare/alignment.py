@@ -15,6 +15,7 @@ from typing import Literal
 from msgspec import Struct
 
 from gradscribe.playback.tape.index import Index
+from gradscribe.playback.translation import tr
 
 ActionKind = Literal["op", "backward", "step", "zero_grad"]
 Token = tuple[str, str, str, int]
@@ -78,7 +79,7 @@ def actions(index: Index) -> list[Action]:
     return found
 
 
-_WORDS = {"step": "optimizer step", "zero_grad": "zero_grad"}
+_WORDS = {"step": tr("optimizer step"), "zero_grad": "zero_grad"}
 
 
 def align(left: Index, right: Index) -> list[Block]:

@@ -5,6 +5,7 @@ from functools import cached_property
 from gradscribe.engine.protocol.tape import Accumulation, Execution
 from gradscribe.playback.compare.differences import Difference, words
 from gradscribe.playback.compare.ledger import CauseLedger, GradientKey, Side, earliest
+from gradscribe.playback.translation import tr
 
 _Key = tuple[float, int, int, str]
 """Place in the order of both runs, place in its stretch, number among the op's nodes, side."""
@@ -54,7 +55,7 @@ class GradientTracer:
             )
             cause = self._seed_cause(one, other)
             if apart and cause is None:
-                text = f"backward starts from another gradient ({apart})"
+                text = tr("backward starts from another gradient ({apart})", apart=apart)
                 roots = [side.index.tape.passes[n].roots for side, n in self._both(one, other)]
                 x, y = (found[0] if found else None for found in roots)
                 name = self.left.name(x) if x is not None else "backward"
@@ -154,7 +155,9 @@ class GradientTracer:
         if values[0] is not None:
             self._own.add(values[0])
         lines = ops[0].place.line, ops[1].place.line
-        text = f"the gradient of {name} {apart}, nothing before it differs"
+        text = tr(
+            "the gradient of {name} {apart}, nothing before it differs", name=name, apart=apart
+        )
         return self._ledger.add(
             ("gradient", ops[0].op, lines), text, lines, ops[0].scope, [difference]
         )
@@ -190,7 +193,9 @@ class GradientTracer:
         values = self.left.index.values[a], self.right.index.values[b]
         lines = values[0].place.line, values[1].place.line
         self._own.add(a)
-        text = f"the gradient of {name} {apart}, nothing before it differs"
+        text = tr(
+            "the gradient of {name} {apart}, nothing before it differs", name=name, apart=apart
+        )
         difference = Difference("gradient", name, apart, a, b)
         return self._ledger.add(("gradient", lines), text, lines, "", [difference])
 

@@ -17,6 +17,7 @@ from gradscribe.playback.compare.differences import Difference, Kind, words
 from gradscribe.playback.compare.ledger import CauseLedger, Side, earliest
 from gradscribe.playback.compare.settings import changed_setting, step_setting
 from gradscribe.playback.tape.index import Index
+from gradscribe.playback.translation import tr
 
 MOST_NAMED = 3
 """Most ops of a stretch that are named."""
@@ -94,7 +95,11 @@ class CauseTracer:
         one, other = self.left.index.values[a], self.right.index.values[b]
         apart = words(self.left.snapshot(a), self.right.snapshot(b))
         if not apart and one.requires_grad != other.requires_grad:
-            apart = f"requires_grad {one.requires_grad} → {other.requires_grad}"
+            apart = tr(
+                "requires_grad {requires_grad} → {requires_grad_2}",
+                requires_grad=one.requires_grad,
+                requires_grad_2=other.requires_grad,
+            )
         if not apart:
             return
         cause = self._reason_of_version(a, b)
@@ -167,7 +172,9 @@ class CauseTracer:
         if differing and reason is None:
             x, y, text = differing[0]
             own = Difference("value", self.left.name(x), text, x, y)
-            shown = f"{one.op} gives other numbers from the same inputs ({text})"
+            shown = tr(
+                "{op} gives other numbers from the same inputs ({text})", op=one.op, text=text
+            )
             lines = a.line, b.line
             cause = self.ledger.add(("value", one.op, lines), shown, lines, one.scope, [own])
             self._carry(a, b, cause, differing, listed=False)
@@ -238,7 +245,7 @@ class CauseTracer:
             there = other.changes[0].after if other.changes else None
             difference = Difference("setting", one.optimizer, own, place, there)
             lines = a.line, b.line
-            cause = self.ledger.add(("step setting", lines), own, lines, "", [difference])
+            cause = self.ledger.add((tr("step setting"), lines), own, lines, "", [difference])
         for x, y in zip(one.changes, other.changes, strict=False):
             self._link(x.after, y.after)
             apart = words(self.left.snapshot(x.after), self.right.snapshot(y.after))
@@ -252,7 +259,11 @@ class CauseTracer:
             if reason is None:
                 name = self.left.name(x.after)
                 difference = Difference("value", name, apart, x.after, y.after)
-                text = f"{one.optimizer} changes {name} differently, from the same gradient"
+                text = tr(
+                    "{optimizer} changes {name} differently, from the same gradient",
+                    optimizer=one.optimizer,
+                    name=name,
+                )
                 lines = (a.line, b.line)
                 reason = self.ledger.add(("step", lines), text, lines, "", [difference])
             else:
@@ -316,7 +327,7 @@ class CauseTracer:
 
     def _alone(self, kind: Kind, side: Side, action: Action) -> list[Difference]:
         """Return an action without a counterpart as a difference."""
-        line = f"line {action.line}" if action.line else ""
+        line = tr("line {line}", line=action.line) if action.line else ""
         value, name = None, action.name
         if action.kind == "op":
             op = side.index.op(action.ref)
@@ -385,7 +396,7 @@ class CauseTracer:
                 error = side.index.tape.error
                 line = error.place.line if error is not None else 0
                 lines = (line, 0) if kind == "left fails" else (0, line)
-                shown = f"the {kind}, {name}: {text}"
+                shown = tr("the {kind}, {name}: {text}", kind=kind, name=name, text=text)
                 cause = self.ledger.add(kind, shown, lines, "", [difference])
             else:
                 self.ledger.follow(cause, difference)
@@ -427,8 +438,12 @@ def failure(index: Index) -> tuple[str, str]:
     problem, call = index.tape.error, index.tape.fault
     if problem is None:
         return "", ""
-    name = problem.type if call is None else call.op + (f" in {call.scope}" if call.scope else "")
-    line = f"line {problem.place.line}" if problem.place.line else ""
+    name = (
+        problem.type
+        if call is None
+        else call.op + (tr(" in {scope}", scope=call.scope) if call.scope else "")
+    )
+    line = tr("line {line}", line=problem.place.line) if problem.place.line else ""
     message = problem.message.strip().partition("\n")[0]
     return name, " · ".join(part for part in (message, line) if part) or problem.type
 
@@ -438,7 +453,7 @@ def _stretch_words(block: Block) -> str:
     if block.left and block.right:
         return f"{_named(block.left)} → {_named(block.right)}"
     side = "left" if block.left else "right"
-    return f"{_named(block.left or block.right)} only on the {side}"
+    return tr("{named} only on the {side}", named=_named(block.left or block.right), side=side)
 
 
 def _named(found: tuple[Action, ...]) -> str:
@@ -448,4 +463,4 @@ def _named(found: tuple[Action, ...]) -> str:
     if len(texts) <= MOST_NAMED:
         return ", ".join(texts)
     more = len(found) - sum(count for _, count in names[: MOST_NAMED - 1])
-    return f"{', '.join(texts[: MOST_NAMED - 1])} and {more:,} more"
+    return tr("{join} and {more:,} more", join=", ".join(texts[: MOST_NAMED - 1]), more=more)

@@ -15,9 +15,9 @@ from gradscribe.playback.compare.causes import CauseTracer
 from gradscribe.playback.compare.differences import Cause, Difference
 from gradscribe.playback.compare.ledger import Side
 from gradscribe.playback.tape.index import Index, index_of
-from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 
-SAME = "Both runs are the same, every value and every gradient"
+SAME = tr("Both runs are the same, every value and every gradient")
 
 
 class Comparison:
@@ -68,7 +68,11 @@ class Comparison:
         if not self.causes:
             return SAME
         first = self.causes[0].title()
-        parts = [f"First at {first}" if first.startswith("line") else f"First {first}"]
+        parts = [
+            tr("First at {first}", first=first)
+            if first.startswith("line")
+            else tr("First {first}", first=first)
+        ]
         failing = [
             side
             for side in ("left", "right")
@@ -76,10 +80,16 @@ class Comparison:
         ]
         if failing:
             both = len(failing) > 1
-            parts.append("both fail, differently" if both else f"only the {failing[0]} fails")
+            parts.append(
+                tr("both fail, differently")
+                if both
+                else tr("only the {failing} fails", failing=failing[0])
+            )
         parts += [text for text in (self.causes[0].consequence(failures=False),) if text]
         if len(self.causes) > 1:
-            parts.append(f"{formatting.count(len(self.causes) - 1, 'other cause')}")
+            parts.append(
+                ngettext("{count:,} other cause", "{count:,} other causes", len(self.causes) - 1)
+            )
         return " · ".join(parts)
 
     def before(self, difference: Difference) -> Iterator[tuple[int, int]]:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from gradscribe.engine.protocol.tape import Snapshot
 from gradscribe.playback.tape import snapshot_text
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 
 Kind = Literal["value", "gradient", "op", "setting", "left", "right", "left fails", "right fails"]
 """*op*: another op in its place. *setting*: the same op or step with another argument. *left*,
@@ -53,16 +54,29 @@ class Cause(Struct, frozen=True):
         """Return the cause in a line: ``line 108: log → logsumexp in h.0.attn``."""
         left, right = self.lines
         lines = f"{left} → {right}" if left and right and left != right else str(left or right)
-        text = f"line {lines}: {self.words}" if left or right else self.words
-        text += f" in {self.path}" if self.path else ""
+        text = (
+            tr("line {lines}: {words}", lines=lines, words=self.words)
+            if left or right
+            else self.words
+        )
+        text += tr(" in {path}", path=self.path) if self.path else ""
         if self.paths > 1:
             more = self.paths - 1
-            return f"{text} and {more:,} other module{'' if more == 1 else 's'}"
+            return ngettext(
+                "{text} and {count:,} other module",
+                "{text} and {count:,} other modules",
+                more,
+                text=text,
+            )
         if self.times == 1:
             return text
         if self.leaf:
-            return f"{text} and {formatting.count(self.times - 1, 'other')}"
-        return f"{text} · {self.times:,} times"
+            return tr(
+                "{text} and {others}",
+                text=text,
+                others=ngettext("{count:,} other", "{count:,} others", self.times - 1),
+            )
+        return tr("{text} · {times:,} times", text=text, times=self.times)
 
     def consequence(self, *, failures: bool = True) -> str:
         """Return what follows in a line; empty where nothing does."""
@@ -75,7 +89,9 @@ class Cause(Struct, frozen=True):
         if counts:
             single = len(counts) == 1 and counts[0].startswith("1 ")
             verb = "differs" if single else "differ"
-            parts.append(f"{' and '.join(counts)} {verb} because of it")
+            parts.append(
+                tr("{join} {verb} because of it", join=tr(" and ").join(counts), verb=verb)
+            )
         parts += [group.text() for group in self.groups() if group.noun and group.verb != "differ"]
         return " · ".join(parts)
 
@@ -99,12 +115,14 @@ class Following(Struct, frozen=True):
         """Return ``1,142 gradients differ because of it``."""
         if not self.noun:
             first = self.differences[0]
-            return f"the {first.kind} because of it: {_joined(first)}"
+            return tr("the {kind} because of it: {joined}", kind=first.kind, joined=_joined(first))
         count = len(self.differences)
         verb, _, rest = self.verb.partition(" ")
         verb = verb if count > 1 else _SINGULAR[verb]
         words = " ".join(filter(None, (verb, rest)))
-        text = f"{formatting.count(count, self.noun)} {words} because of it"
+        text = tr(
+            "{count} {words} because of it", count=formatting.count(count, self.noun), words=words
+        )
         return text if count > 1 else f"{text}: {_joined(self.differences[0])}"
 
 
@@ -114,8 +132,8 @@ _FOLLOWING: tuple[tuple[tuple[Kind, ...], str, str], ...] = (
     (("right fails",), "", ""),
     (("gradient",), "gradient", "differ"),
     (("value", "op", "setting"), "value", "differ"),
-    (("left",), "call", "run on the left only"),
-    (("right",), "call", "run on the right only"),
+    (("left",), "call", tr("run on the left only")),
+    (("right",), "call", tr("run on the right only")),
 )
 
 
@@ -150,7 +168,11 @@ def _summaries(a: Snapshot, b: Snapshot) -> str:
     parts = _special("NaN", a.nan, b.nan, a.numel) + _special("∞", a.inf, b.inf, a.numel)
     if parts and (a.nan or b.nan or a.inf or b.inf):
         return " · ".join(parts)
-    return f"norm {formatting.number(a.norm)} → {formatting.number(b.norm)}"
+    return tr(
+        "norm {number} → {number_2}",
+        number=formatting.number(a.norm),
+        number_2=formatting.number(b.norm),
+    )
 
 
 def _arrays(left: np.ndarray, right: np.ndarray) -> str:
@@ -164,20 +186,36 @@ def _arrays(left: np.ndarray, right: np.ndarray) -> str:
     with np.errstate(all="ignore"):
         distance = float(np.linalg.norm(other[both] - one[both]))
     if distance or not parts:
-        rest = "" if both.all() else "the others "
-        parts.append(f"{rest}apart by {formatting.number(distance)}" if distance else "")
+        rest = "" if both.all() else tr("the others ")
+        parts.append(
+            tr("{rest}apart by {number}", rest=rest, number=formatting.number(distance))
+            if distance
+            else ""
+        )
     return " · ".join(filter(None, parts)) or _elsewhere(one, other)
 
 
 def _special(name: str, left: int, right: int, count: int) -> list[str]:
     """Return the numbers of NaN or infinities on both sides, where they differ."""
-    return [f"{left:,} → {right:,} of {count:,} {name}"] if left != right else []
+    return (
+        [
+            tr(
+                "{left:,} → {right:,} of {count:,} {name}",
+                left=left,
+                right=right,
+                count=count,
+                name=name,
+            )
+        ]
+        if left != right
+        else []
+    )
 
 
 def _elsewhere(one: np.ndarray, other: np.ndarray) -> str:
     """Return the difference of arrays whose finite numbers are the same."""
     if not np.array_equal(np.isnan(one), np.isnan(other)):
-        return "NaN at other places"
+        return tr("NaN at other places")
     if not np.array_equal(one, other, equal_nan=True):
-        return "∞ at other places"
-    return "only the sign of zeros or the bits of NaN differ"
+        return tr("∞ at other places")
+    return tr("only the sign of zeros or the bits of NaN differ")

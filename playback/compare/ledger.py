@@ -6,6 +6,7 @@ from functools import cached_property
 from gradscribe.engine.protocol.tape import Snapshot
 from gradscribe.playback.compare.differences import Cause, Difference
 from gradscribe.playback.tape.index import Index
+from gradscribe.playback.translation import tr
 
 GradientKey = tuple[int, int]
 """(node, output) or (first version of a leaf, 0), as the keys of `Index.arrivals`."""
@@ -47,7 +48,7 @@ class Side:
         if made.name or made.op is None:
             return made.name or made.maker
         op = self.index.op(made.op)
-        return f"{op.op} in {op.scope}" if op.scope else op.op
+        return tr("{op} in {scope}", op=op.op, scope=op.scope) if op.scope else op.op
 
     @cached_property
     def leaves_by_name(self) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from gradscribe.engine.protocol.tape import FORMAT, Tape
 from gradscribe.playback.compare.comparison import SAME, Comparison
 from gradscribe.playback.compare.differences import Cause, Difference
+from gradscribe.playback.translation import tr
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -15,7 +16,7 @@ def text(compared: Comparison) -> str:
     for cause in compared.causes:
         lines.append(cause.title())
         consequence = cause.consequence()
-        lines.append(f"  {consequence or 'nothing else differs because of it'}")
+        lines.append(f"  {consequence or tr('nothing else differs because of it')}")
     return "\n".join(lines) + "\n"
 
 

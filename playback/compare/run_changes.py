@@ -17,12 +17,13 @@ from gradscribe.playback.compare.comparison import Comparison
 from gradscribe.playback.compare.differences import Difference
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 
 ChangeKind = Literal["value", "gradient", "op", "setting", "print", "error", "finding"]
 MOST_PRINTS = 2000
 """Most printed lines of a run that are compared, the first ones."""
 MOST_LINES_NAMED = 1
-SAME_PROGRAM = "the same program again"
+SAME_PROGRAM = tr("the same program again")
 
 
 class ProgramRun(Struct, frozen=True, eq=False):
@@ -52,7 +53,7 @@ class RunChange(Struct, frozen=True):
 
     def text(self) -> str:
         """Return the change in a line: ``gradient of x: 4.0000 → 12.000``."""
-        name = f"gradient of {self.name}" if self.kind == "gradient" else self.name
+        name = tr("gradient of {name}", name=self.name) if self.kind == "gradient" else self.name
         return f"{name}: {self.words}" if name and self.words else name or self.words
 
 
@@ -63,9 +64,11 @@ def edit_words(before: ProgramRun, after: ProgramRun) -> str:
     """
     parts = [_lines_words(before.source, after.source)]
     if before.seed != after.seed:
-        parts.append(f"seed {before.seed} → {after.seed}")
+        parts.append(tr("seed {seed} → {seed_2}", seed=before.seed, seed_2=after.seed))
     if before.device != after.device:
-        parts.append(f"device {before.device} → {after.device}")
+        parts.append(
+            tr("device {device} → {device_2}", device=before.device, device_2=after.device)
+        )
     return " · ".join(filter(None, parts)) or SAME_PROGRAM
 
 
@@ -107,9 +110,9 @@ def count_words(changes: list[RunChange]) -> str:
     order = ("call", "value", "gradient", "print", "error", "finding")
     parts = [formatting.count(kinds[kind], kind) for kind in order if kinds[kind]]
     if not parts:
-        return "No value, gradient, print or finding changed"
-    joined = " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
-    return f"{joined} changed"
+        return tr("No value, gradient, print or finding changed")
+    joined = tr(" and ").join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+    return tr("{joined} changed", joined=joined)
 
 
 def _rows(source: str) -> list[str]:
@@ -127,12 +130,20 @@ def _lines_words(before: str, after: str) -> str:
     if not old and not new:
         return ""
     lines = edited_lines(before, after)
-    at = f"line {lines[0]}: " if lines else ""
+    at = tr("line {lines}: ", lines=lines[0]) if lines else ""
     if len(old) == len(new) == MOST_LINES_NAMED:
         return f"{at}{old[0]} → {new[0]}" if old != new else f"{at}indentation"
     if len(old) + len(new) == MOST_LINES_NAMED:
-        return f"{at}{new[0]} added" if new else f"{at}{old[0]} removed"
-    return f"{formatting.count(max(len(old), len(new)), 'line')} from line {lines[0]} on"
+        return (
+            tr("{at}{new} added", at=at, new=new[0])
+            if new
+            else tr("{at}{old} removed", at=at, old=old[0])
+        )
+    return tr(
+        "{lines} from line {lines_2} on",
+        lines=ngettext("{count:,} line", "{count:,} lines", max(len(old), len(new))),
+        lines_2=lines[0],
+    )
 
 
 def _tape_changes(compared: Comparison) -> Iterator[RunChange]:
@@ -154,8 +165,8 @@ def _change(found: Difference, is_cause: bool, line: int, compared: Comparison) 
     is_new = found.right is not None
     if found.kind in ("left fails", "right fails"):
         side = compared.right if found.kind == "right fails" else compared.left
-        gone = "" if side is compared.right else "no longer: "
-        words = f"{gone}{found.words}" if found.words else f"{gone}the program fails"
+        gone = "" if side is compared.right else tr("no longer: ")
+        words = f"{gone}{found.words}" if found.words else tr("{gone}the program fails", gone=gone)
         error = side.tape.error
         # The line of an error that is gone is one of the earlier program.
         line = error.place.line if error is not None and side is compared.right else 0
@@ -211,11 +222,13 @@ def _print_changes(before: Tape, after: Tape) -> Iterator[RunChange]:
             was = old[i + n] if i + n < stop_i else None
             now = new[j + n] if j + n < stop_j else None
             if now is not None:
-                words = f"{was[0]} → {now[0]}" if was is not None else f"{now[0]} is new"
+                words = (
+                    f"{was[0]} → {now[0]}" if was is not None else tr("{now} is new", now=now[0])
+                )
                 yield RunChange("print", "", words, now[1].line, None, now[2])
             elif was is not None:
                 at = new[j + n - (j + n - stop_j) - 1][2] if stop_j else 0
-                yield RunChange("print", "", f"{was[0]} is gone", 0, None, at)
+                yield RunChange("print", "", tr("{was} is gone", was=was[0]), 0, None, at)
 
 
 def _finding_changes(before: Tape, after: Tape) -> Iterator[RunChange]:

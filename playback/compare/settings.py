@@ -6,6 +6,7 @@ from gradscribe.engine.protocol.tape import Arg, Op, Step
 from gradscribe.playback.compare.ledger import Side
 from gradscribe.playback.tape import snapshot_text
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 
 NOTHING = "none"
 """Text of an argument that the call on the other side has and this call has not."""
@@ -25,7 +26,9 @@ def changed_setting(left: Side, right: Side, one: Op, other: Op) -> ChangedSetti
     Inputs that have a cause already are no setting.
     """
     if one.grad_mode != other.grad_mode and _learns(left, one, right, other):
-        modes = ["with gradients" if op.grad_mode else "under no_grad" for op in (one, other)]
+        modes = [
+            tr("with gradients") if op.grad_mode else tr("under no_grad") for op in (one, other)
+        ]
         return ChangedSetting("grad mode", f"{one.op} {' → '.join(modes)}")
     here, there = _arguments(one), _arguments(other)
     parts, computed = [], True
@@ -97,5 +100,5 @@ def step_setting(one: Step, other: Step) -> str:
         rates = " → ".join(
             "none" if lr is None else formatting.trim_zeros(lr) for lr in (one.lr, other.lr)
         )
-        return f"{one.optimizer} lr {rates}"
+        return tr("{optimizer} lr {rates}", optimizer=one.optimizer, rates=rates)
     return ""

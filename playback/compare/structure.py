@@ -14,6 +14,7 @@ from gradscribe.engine.protocol.tape import Arg, Event, Op, Value
 from gradscribe.playback.compare.alignment import actions
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 
 Key = tuple[object, ...]
 
@@ -48,14 +49,14 @@ def first_difference(left: list[Row], right: list[Row]) -> Divergence | None:
     return None
 
 
-_PARTS = ("function", "module", "inputs", "literals", "results", "backward node", "edges")
+_PARTS = ("function", "module", "inputs", "literals", "results", tr("backward node"), "edges")
 
 
 def _reasons(one: Key, other: Key) -> Iterator[str]:
     if one[0] != other[0] or len(one) != len(other):
         yield _PARTS[0]
         return
-    names = _PARTS if len(one) == len(_PARTS) else ("", "roots or nodes", "order of nodes")
+    names = _PARTS if len(one) == len(_PARTS) else ("", tr("roots or nodes"), tr("order of nodes"))
     yield from (name for name, a, b in zip(names, one, other, strict=False) if a != b)
 
 
@@ -111,7 +112,7 @@ class _Walk:
         values = self._index.values
         taken = [_tensor(values[number]) for number in op.inputs]
         made = ", ".join(_tensor(values[number]) for number in op.outputs)
-        place = f" in {op.scope}" if op.scope else ""
+        place = tr(" in {scope}", scope=op.scope) if op.scope else ""
         return f"{op.op}({', '.join([*taken, *literals])}) → {made}{place}"
 
     def _backward(self, at: int, line: int) -> Row:
@@ -126,7 +127,15 @@ class _Walk:
                 node = tape.executions[event.ref].node
                 nodes.append((index.nodes[node].name, self._ranks[node]))
         key = (run.kind, (roots, tuple(sorted(nodes))), tuple(nodes))
-        return Row(key, line, f"{run.kind}() through {formatting.count(len(nodes), 'node')}")
+        return Row(
+            key,
+            line,
+            tr(
+                "{kind}() through {nodes}",
+                kind=run.kind,
+                nodes=ngettext("{count:,} node", "{count:,} nodes", len(nodes)),
+            ),
+        )
 
     def _during(self, at: int) -> Iterator[Event]:
         events = self._index.tape.events

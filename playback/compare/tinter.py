@@ -6,8 +6,9 @@ from gradscribe.playback.compare.comparison import Comparison
 from gradscribe.playback.compare.differences import Difference, Kind
 from gradscribe.playback.graph.coloring import ColorLegend, Tint
 from gradscribe.playback.graph.picture import Card, CardLook
+from gradscribe.playback.translation import tr
 
-GROUPS = ("Value differs", "Only on this side", "Gradient differs")
+GROUPS = (tr("Value differs"), tr("Only on this side"), tr("Gradient differs"))
 _COLOURS: dict[Kind, int] = {
     "value": 0,
     "setting": 0,
@@ -17,7 +18,11 @@ _COLOURS: dict[Kind, int] = {
     "gradient": 2,
 }
 """Kind of difference -> index in `GROUPS`."""
-_WORDS: dict[Kind, str] = {"left": "only here", "right": "only here", "op": "another op"}
+_WORDS: dict[Kind, str] = {
+    "left": tr("only here"),
+    "right": tr("only here"),
+    "op": tr("another op"),
+}
 _FAILS = 1
 """Index in `GROUPS` of the card in which a program failed."""
 
@@ -40,7 +45,7 @@ class DifferenceTinter:
         if look is None or not look.reached:
             return None
         if card.failed and look.failed and self._fails:
-            return Tint("fails here", "groups", group=_FAILS, alarm=True)
+            return Tint(tr("fails here"), "groups", group=_FAILS, alarm=True)
         values = [card.value] if not card.ops else []
         values += [value for op in card.ops for value in self._index.op(op).outputs]
         found = [
@@ -52,13 +57,18 @@ class DifferenceTinter:
             return None
         group = _COLOURS[found[0].kind]
         if card.kind == "module":
-            return Tint(f"≠ {len(found)} inside", "groups", group=group, alarm=True)
+            return Tint(
+                tr("≠ {found_count} inside", found_count=len(found)),
+                "groups",
+                group=group,
+                alarm=True,
+            )
         kinds = [item.kind for item in found]
         if kinds[0] in _WORDS:
             return Tint(_WORDS[kinds[0]], "groups", group=group, alarm=True)
-        words = " and ".join(dict.fromkeys(kinds))
+        words = tr(" and ").join(dict.fromkeys(kinds))
         return Tint(f"≠ {words}", "groups", group=group, alarm=True)
 
     def key(self) -> ColorLegend:
         """Return the legend of the colours."""
-        return ColorLegend("What differs", "groups", groups=GROUPS)
+        return ColorLegend(tr("What differs"), "groups", groups=GROUPS)

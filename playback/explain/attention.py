@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from gradscribe.engine.protocol.tape import Op, Tape, Value, WordList
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 
 PASSING = frozenset(
     ("dropout", "dropout_", "to", "type_as", "contiguous", "clone", "view", "reshape", "nan_to_num")
@@ -137,13 +138,34 @@ def sentence(
     who = name_of(rows, row, "row")
     who = who[0].upper() + who[1:]
     if not weights.size or not np.isfinite(weights.astype(np.float64)).all():
-        return f"{who} has weights that are no numbers"
+        return tr("{who} has weights that are no numbers", who=who)
     top = weights.max()
     at = [int(i) for i in np.flatnonzero(weights == top)]
     number = formatting.number(top.item(), 2)
     if len(at) == len(weights) and len(at) > 1:
-        return f"{who} looks at all {len(at)} alike with {number}"
+        return tr(
+            "{who} looks at all {at_count} alike with {number}",
+            who=who,
+            at_count=len(at),
+            number=number,
+        )
     if len(at) > MAX_TIES:
-        return f"{who} looks at {len(at)} columns alike with {number}"
-    strongest = " and ".join(name_of(columns, i, "column") for i in at)
-    return f"{who} looks at {strongest} with {number}{' each' if len(at) > 1 else ''}"
+        return tr(
+            "{who} looks at {at_count} columns alike with {number}",
+            who=who,
+            at_count=len(at),
+            number=number,
+        )
+    strongest = tr(" and ").join(name_of(columns, i, "column") for i in at)
+    return (
+        tr(
+            "{who} looks at {strongest} with {number} each",
+            who=who,
+            strongest=strongest,
+            number=number,
+        )
+        if len(at) > 1
+        else tr(
+            "{who} looks at {strongest} with {number}", who=who, strongest=strongest, number=number
+        )
+    )

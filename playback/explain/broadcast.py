@@ -8,6 +8,7 @@ from gradscribe.playback.lab.call import ParsedCall, Tensor
 from gradscribe.playback.lab.elementwise import broadcast
 from gradscribe.playback.tape import operands
 from gradscribe.playback.tape.index import Index
+from gradscribe.playback.translation import tr
 
 
 def broadcast_sentences(index: Index, op: Op, rule: Rule) -> list[str]:
@@ -24,8 +25,11 @@ def broadcast_sentences(index: Index, op: Op, rule: Rule) -> list[str]:
         dims = broadcast_dims(value.shape, target)
         if dims and value.requires_grad:
             found.append(
-                f"The share of {names[key]} is summed over {_listed(dims, target)}"
-                f" because {names[key]} was stretched"
+                tr(
+                    "The share of {names} is summed over {listed} because {names} was stretched",
+                    names=names[key],
+                    listed=_listed(dims, target),
+                )
             )
     return found
 
@@ -92,4 +96,8 @@ def _summed(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[Chip, ...]
 
 def _listed(dims: list[int], target: tuple[int, ...]) -> str:
     parts = [f"{dim} ({target[dim]})" for dim in dims]
-    return f"dimension {parts[0]}" if len(parts) == 1 else f"dimensions {' and '.join(parts)}"
+    return (
+        tr("dimension {parts}", parts=parts[0])
+        if len(parts) == 1
+        else tr("dimensions {join}", join=tr(" and ").join(parts))
+    )

@@ -2,6 +2,7 @@
 
 from gradscribe.engine.protocol.tape import Op
 from gradscribe.playback.explain.naming import KEYS, TemplateNames
+from gradscribe.playback.translation import tr
 
 
 def gradient_formula(op: Op, names: TemplateNames, operand: int, above: str) -> str:
@@ -25,7 +26,7 @@ def gradient_formula(op: Op, names: TemplateNames, operand: int, above: str) -> 
     terms = [result, *(given[i] for i in others)]
     called = [above, *(names[KEYS[i + 1]] for i in others)]
     missing = [letter for letter in own if letter not in known]
-    tail = f", repeated over {', '.join(missing)}" if missing else ""
+    tail = tr(", repeated over {join}", join=", ".join(missing)) if missing else ""
     return f"= einsum('{','.join(terms)}->{there}', {', '.join(called)}){tail}"
 
 

@@ -14,12 +14,13 @@ from gradscribe.playback.tape import event_text, snapshot_text, track
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.tape.loops.partial_loops import numbers_of
 from gradscribe.playback.text import formatting, symbols
+from gradscribe.playback.translation import ngettext, tr
 
 T = TypeVar("T")
 MAX_ROWS = 12
 """Most leaves that are listed; the rest is counted."""
-INVITATION = "Click a card, an edge or a line to look inside"
-START = "Nothing has run yet. Press Play or Step, or drag the strip at the bottom."
+INVITATION = tr("Click a card, an edge or a line to look inside")
+START = tr("Nothing has run yet. Press Play or Step, or drag the strip at the bottom.")
 
 
 def explain_position(index: Index, position: int) -> Explanation:
@@ -46,23 +47,31 @@ def position_titles(index: Index, explanation: Explanation, position: int) -> tu
         return explanation.step, explanation.title
     total = len(index.tape.events)
     if not position:
-        return f"Start · {formatting.count(total, 'event')}", explanation.title
+        return (
+            tr(
+                "Start · {events}",
+                events=ngettext("{count:,} event", "{count:,} events", total),
+            ),
+            explanation.title,
+        )
     phase = track.title_at(index, position - 1)
-    return f"{phase} · event {position:,} of {total:,}", explanation.title
+    return tr(
+        "{phase} · event {position:,} of {total:,}", phase=phase, position=position, total=total
+    ), explanation.title
 
 
 def explain_start(index: Index) -> Explanation:
     """Explain position 0: an overview of the tape."""
     tape = index.tape
     if not tape.events:
-        return Explanation("", words="There are no tensors yet")
+        return Explanation("", words=tr("There are no tensors yet"))
     rows = [
-        ExplanationRow("ops", "will run forward", f"{len(tape.ops):,}"),
-        ExplanationRow("backward nodes", "will run", f"{len(tape.executions):,}"),
+        ExplanationRow("ops", tr("will run forward"), f"{len(tape.ops):,}"),
+        ExplanationRow(tr("backward nodes"), tr("will run"), f"{len(tape.executions):,}"),
     ]
     if tape.steps:
-        rows.append(ExplanationRow("optimizer steps", "", f"{len(tape.steps):,}"))
-    return Explanation("Before the first event", words=START, rows=tuple(rows))
+        rows.append(ExplanationRow(tr("optimizer steps"), "", f"{len(tape.steps):,}"))
+    return Explanation(tr("Before the first event"), words=START, rows=tuple(rows))
 
 
 def explain_event(index: Index, position: int) -> Explanation:
@@ -88,13 +97,13 @@ def explain_event(index: Index, position: int) -> Explanation:
 
 
 _TITLES: dict[EventKind, str] = {
-    "step": "The optimizer changes the parameters",
-    "zero_grad": "Gradients are reset",
-    "grad": "The program changes gradients",
-    "write": "The program changes numbers",
-    "gap": "Steps recorded by their numbers alone",
-    "print": "The program printed a line",
-    "error": "The program stopped here",
+    "step": tr("The optimizer changes the parameters"),
+    "zero_grad": tr("Gradients are reset"),
+    "grad": tr("The program changes gradients"),
+    "write": tr("The program changes numbers"),
+    "gap": tr("Steps recorded by their numbers alone"),
+    "print": tr("The program printed a line"),
+    "error": tr("The program stopped here"),
 }
 
 
@@ -116,16 +125,20 @@ def _end(index: Index, event: Event, position: int) -> _Parts:
     def row(home: int) -> ExplanationRow:
         name, gradient = _name(index, home), _gradient(index, home, position)
         if home in old:
-            return ExplanationRow(f"{name}.grad", "added up", gradient, True)
+            return ExplanationRow(f"{name}.grad", tr("added up"), gradient, True)
         return ExplanationRow(f"∂{loss}/∂{name}", "", gradient, True)
 
     if not added:
         asked = index.tape.passes[event.ref].kind == "grad"
-        why = "Its results were returned, not added to .grad" if asked else "It reached no leaf"
+        why = (
+            tr("Its results were returned, not added to .grad")
+            if asked
+            else tr("It reached no leaf")
+        )
         return "", f"{why}. {INVITATION}", []
-    sentence = f"How fast {loss} changes with each leaf"
+    sentence = tr("How fast {loss} changes with each leaf", loss=loss)
     if old:
-        sentence += "; added to what was there before"
+        sentence += tr("; added to what was there before")
     leaves = sorted({index.first_version(accumulation.leaf) for accumulation in added})
     return "", sentence, [*_few(leaves, row), ExplanationRow("", INVITATION, "")]
 
@@ -138,14 +151,14 @@ def _begin(index: Index, event: Event, _position: int) -> _Parts:
     for root, seed in zip(run.roots, run.seeds, strict=False):
         name = event_text.value_name(index, root) if root is not None else "root"
         number = snapshot_text.gradient(index.snapshot(seed)) or "1"
-        rows.append(ExplanationRow(f"∂{loss}/∂{name}", "the seed", number, True))
-    sentence = "The gradient of a result with respect to itself is 1; from here it runs back"
+        rows.append(ExplanationRow(f"∂{loss}/∂{name}", tr("the seed"), number, True))
+    sentence = tr("The gradient of a result with respect to itself is 1; from here it runs back")
     if any(
         naming.scalar(index, seed) not in (None, 1.0) or _wide(index, seed) for seed in run.seeds
     ):
-        sentence = "The gradient that backward was given; from here it runs back"
+        sentence = tr("The gradient that backward was given; from here it runs back")
     if run.create_graph:
-        sentence += ". create_graph: what runs backward is recorded too"
+        sentence += tr(". create_graph: what runs backward is recorded too")
     return "", sentence, rows
 
 
@@ -158,12 +171,18 @@ def _step(index: Index, event: Event, _position: int) -> _Parts:
     """List every parameter with its values before and after."""
     step = index.tape.steps[event.ref]
 
-    rate = "" if step.lr is None else f", learning rate {formatting.trim_zeros(step.lr, 6)}"
-    sentence = "Each parameter takes a step against its gradient"
+    rate = (
+        ""
+        if step.lr is None
+        else tr(", learning rate {trim_zeros}", trim_zeros=formatting.trim_zeros(step.lr, 6))
+    )
+    sentence = tr("Each parameter takes a step against its gradient")
     if buffers := list(dict.fromkeys(name for _, name, _ in step.memory)):
-        sentence += f". It stores {', '.join(buffers)} for each; the table Line shows them"
+        sentence += tr(
+            ". It stores {join} for each; the table Line shows them", join=", ".join(buffers)
+        )
     if not step.changes:
-        sentence = "No parameter had a gradient, so none was changed"
+        sentence = tr("No parameter had a gradient, so none was changed")
     return (
         f"{step.optimizer}{rate}",
         sentence,
@@ -182,7 +201,7 @@ def _moved(index: Index, change: Change) -> ExplanationRow:
     is_hidden = before == after and bool(by)
     if new is None or (is_written and not is_hidden):
         return ExplanationRow(name, "", f"{before} → {after}", True)
-    moved = "unchanged" if by == 0 else f"moved by {formatting.number(by or 0.0)}"
+    moved = "unchanged" if by == 0 else tr("moved by {number}", number=formatting.number(by or 0.0))
     number = after if is_written else formatting.shape(new.shape)
     return ExplanationRow(name, "changed" if by is None else moved, number, True)
 
@@ -192,15 +211,15 @@ def _reset(index: Index, event: Event, _position: int) -> _Parts:
     reset = index.tape.resets[event.ref]
     to = "None" if reset.to_none else "0"
     rows = _few(reset.leaves, lambda leaf: ExplanationRow(f"{_name(index, leaf)}.grad", "", to))
-    sentence = (
+    sentence = tr(
         "The next backward starts from nothing; without this it would add to the old gradients"
     )
-    return "", sentence if rows else "There was no gradient to clear", rows
+    return "", sentence if rows else tr("There was no gradient to clear"), rows
 
 
 def _write(index: Index, event: Event, _position: int) -> _Parts:
     """List every tensor whose memory was changed directly, with its values before and after."""
-    sentence = "Not by an op on the tensor itself: through a view, .data, NumPy or the like"
+    sentence = tr("Not by an op on the tensor itself: through a view, .data, NumPy or the like")
     rows = _few(index.tape.writes[event.ref], lambda change: _moved(index, change))
     return "", sentence, rows
 
@@ -209,16 +228,18 @@ def _gap(index: Index, event: Event, _position: int) -> _Parts:
     """List what the steps of a gap changed, and the loss before and after."""
     gap = index.tape.gaps[event.ref]
     loop = index.tape.step_loops[gap.loop]
-    sentence = (
-        f"{event_text.steps_text(gap)} of {loop.steps:,} ran at full speed: their numbers are in "
-        "the curves, their events are not on the tape"
+    sentence = tr(
+        "{steps_text} of {steps:,} ran at full speed: their numbers are in the "
+        "curves, their events are not on the tape",
+        steps_text=event_text.steps_text(gap),
+        steps=loop.steps,
     )
     rows = []
     for column in map(numbers_of, loop.columns):
         first, last = column.at(gap.first), column.at(gap.last)
         if column.kind == "loss" and first is not None and last is not None:
             ends = f"{formatting.number(first)} → {formatting.number(last)}"
-            rows.append(ExplanationRow(f"loss of line {column.line}", "", ends))
+            rows.append(ExplanationRow(tr("loss of line {line}", line=column.line), "", ends))
     return "", sentence, [*rows, *_few(gap.changes, lambda change: _moved(index, change))]
 
 
@@ -233,7 +254,7 @@ def _rewrite(index: Index, event: Event, position: int) -> _Parts:
         was = snapshot_text.gradient(index.snapshot(before)) if before is not None else "None"
         return ExplanationRow(f"{_name(index, home)}.grad", "", f"{was} → {now}", True)
 
-    sentence = "What backward left in .grad is no longer what an update uses"
+    sentence = tr("What backward left in .grad is no longer what an update uses")
     return "", sentence, _few(index.tape.rewrites[event.ref], row)
 
 
@@ -249,7 +270,7 @@ def _module(index: Index, event: Event, _position: int) -> _Parts:
     rows = [ExplanationRow("parameters", "", f"{call.parameters:,}")]
     ops = sum(op.call == event.ref for op in index.tape.ops)
     if ops:
-        rows.append(ExplanationRow("ops of its own", "", f"{ops:,}"))
+        rows.append(ExplanationRow(tr("ops of its own"), "", f"{ops:,}"))
     about = symbols.module_sizes(call)
     return f"{call.kind}({about})" if about else call.kind, INVITATION, rows
 
@@ -258,7 +279,7 @@ def _error(index: Index, _event: Event, _position: int) -> _Parts:
     """Repeat the message and the hint."""
     problem = index.tape.error
     if problem is None:
-        return "", "The program raised an error", []
+        return "", tr("The program raised an error"), []
     message = problem.message[:400].rstrip(".")
     return problem.type, ". ".join(filter(None, (message, problem.hint))), []
 
@@ -289,5 +310,12 @@ def _few(things: Sequence[T], describe: Callable[[T], ExplanationRow]) -> list[E
     return (
         rows
         if more <= 0
-        else [*rows, ExplanationRow("…", f"and {formatting.count(more, 'other')}", "")]
+        else [
+            *rows,
+            ExplanationRow(
+                "…",
+                tr("and {others}", others=ngettext("{count:,} other", "{count:,} others", more)),
+                "",
+            ),
+        ]
     )

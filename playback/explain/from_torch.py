@@ -12,12 +12,13 @@ from gradscribe.engine.protocol.tape import Formula, Node
 from gradscribe.playback.explain.mathematics import in_mathematics, is_code
 from gradscribe.playback.explain.torch_helpers import HELPERS
 from gradscribe.playback.tape.index import Index
+from gradscribe.playback.translation import tr
 
 MAX_NODES = 4
 """Most backward nodes of an op that are named as its origin."""
 LONGEST = 160
 """Most letters of a formula that is shown."""
-NO_FORMULA = "torch computes this by a rule without a short formula"
+NO_FORMULA = tr("torch computes this by a rule without a short formula")
 _CALL = re.compile(r"(?:at::|self\.|)(\w+)\(")
 _PLAIN = (
     (r"^grad\.defined\(\) \? (.*) : std::tuple<.*$", r"\1"),
@@ -62,7 +63,11 @@ def formula_source(index: Index, node: Node) -> str:
     found = [formula_of(index, part) for part in steps or [node]]
     known = list(dict.fromkeys(formula.operator for formula in found if formula is not None))
     more = " …" if len(known) > MAX_NODES else ""
-    return f"torch's derivatives.yaml, {', '.join(known[:MAX_NODES])}{more}" if known else ""
+    return (
+        tr("torch's derivatives.yaml, {join}{more}", join=", ".join(known[:MAX_NODES]), more=more)
+        if known
+        else ""
+    )
 
 
 def edge_argument(formula: Formula, slots: int, slot: int) -> str:
@@ -100,7 +105,7 @@ def readable(formula: str) -> str:
     `NO_FORMULA` where a part is known to torch's C++ alone.
     """
     if formula.startswith("not_implemented"):
-        return "torch has no formula for this"
+        return tr("torch has no formula for this")
     for pattern, instead in _PLAIN:
         formula = re.sub(pattern, instead, formula)
     formula = _expand_helpers(formula)

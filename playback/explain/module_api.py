@@ -4,6 +4,7 @@ from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import StateEntry, Tape
 from gradscribe.playback.lab import dtypes
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 
 MOST_LISTED = 40
 """Most parameters and buffers that are listed; of more, the rest is counted."""
@@ -37,13 +38,27 @@ def rows(entries: tuple[StateEntry, ...]) -> list[tuple[str, str]]:
     learning = sum(entry.requires_grad for entry in parameters)
     size = sum(dtypes.bytes_in(entry.shape, entry.dtype) for entry in saved if _is_sized(entry))
     found = [
-        ("parameters()", f"{formatting.count(len(parameters), 'tensor')}, {learning:,} learn"),
-        ("state_dict()", f"{formatting.count(len(saved), 'tensor')}, {formatting.size(size)}"),
+        (
+            "parameters()",
+            tr(
+                "{tensors}, {learning:,} learn",
+                tensors=ngettext("{count:,} tensor", "{count:,} tensors", len(parameters)),
+                learning=learning,
+            ),
+        ),
+        (
+            "state_dict()",
+            (
+                ngettext("{count:,} tensor", "{count:,} tensors", len(saved))
+                + ", "
+                + formatting.size(size)
+            ),
+        ),
         ("to()", ", ".join(dict.fromkeys(f"{one.device} {one.dtype}" for one in entries))),
     ]
     found += [(entry.name, _words(entry)) for entry in entries[:MOST_LISTED]]
     if len(entries) > MOST_LISTED:
-        found.append(("", f"and {len(entries) - MOST_LISTED:,} more"))
+        found.append(("", tr("and {value:,} more", value=len(entries) - MOST_LISTED)))
     return found
 
 

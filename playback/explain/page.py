@@ -16,6 +16,7 @@ from gradscribe.playback.lab.axes import AxisTable
 from gradscribe.playback.tape import event_text, operands, passes, snapshot_text
 from gradscribe.playback.tape.index import Arrival, Index, index_of
 from gradscribe.playback.text import formatting, symbols
+from gradscribe.playback.translation import tr
 
 MAX_ROWS = len(KEYS)
 """Most operands, shares or results with a row each; the others are counted."""
@@ -73,7 +74,7 @@ def explain(
             return _leaf(index, made, position)
         op = made.op
     if op is None:
-        return Explanation("Nothing is selected")
+        return Explanation(tr("Nothing is selected"))
     node = index.op(op).node
     run_ = index.execution_at(node, position) if node is not None else None
     return _forward(index, op, position) if run_ is None else _backward(index, op, run_, position)
@@ -98,10 +99,16 @@ def _forward(index: Index, number: int, position: int) -> Explanation:
         shown = snapshot_text.value(index.snapshot(value.snapshot)) if reached else "…"
         active = index.op_events.get(number) == position - 1
         rows.append(ExplanationRow(label, f"= {symbols.op_title(op)}", shown, active))
-    title = f"{symbols.op_title(op)} makes {event_text.result_name(index, op) or 'a result'}"
+    title = tr(
+        "{op_title} makes {value}",
+        op_title=symbols.op_title(op),
+        value=event_text.result_name(index, op) or "a result",
+    )
     if op.inplace:
-        title = (
-            f"{symbols.op_title(op)} changes {event_text.value_name(index, op.outputs[0])} in place"
+        title = tr(
+            "{op_title} changes {value_name} in place",
+            op_title=symbols.op_title(op),
+            value_name=event_text.value_name(index, op.outputs[0]),
         )
     return Explanation(
         title,
@@ -116,16 +123,24 @@ def _forward(index: Index, number: int, position: int) -> Explanation:
 def _words(index: Index, op: Op, rule: Rule | None) -> str:
     cut = ""
     if not op.grad_mode:
-        cut = "Under no_grad: no gradient comes back"
+        cut = tr("Under no_grad: no gradient comes back")
     elif not any(index.values[v].requires_grad for v in op.outputs):
-        cut = "Nothing here requires a gradient, so none comes back"
+        cut = tr("Nothing here requires a gradient, so none comes back")
     if rule is None:
         node = index.nodes[op.node].name if op.node is not None else ""
         sentence = (
-            f"{node} hands its gradient on to the inputs of {symbols.op_title(op)}" if node else ""
+            tr(
+                "{node} hands its gradient on to the inputs of {op_title}",
+                node=node,
+                op_title=symbols.op_title(op),
+            )
+            if node
+            else ""
         )
         if node == f"{op.op}Backward":
-            sentence = f"{op.op} is the program's own: it sends what its backward() returns"
+            sentence = tr(
+                "{op} is the program's own: it sends what its backward() returns", op=op.op
+            )
         return ". ".join(filter(None, (sentence, cut)))
     parts = [rule.words, *broadcast_sentences(index, op, rule), cut]
     return ". ".join(filter(None, parts))
@@ -146,7 +161,7 @@ def _backward(index: Index, number: int, run: Execution, position: int) -> Expla
     rows += _others(len(edges), "share")
     node = index.nodes[run.node].name
     sends = any(index.tape.edges[e].gradient is not None for e in run.edges)
-    title = f"{node} {'hands on its gradient' if sends else 'received its gradient'}"
+    title = f"{node} {(tr('hands on its gradient') if sends else tr('received its gradient'))}"
     order = index.run_executions[run.run]
     here = next(i for i, n in enumerate(order, 1) if index.tape.executions[n] is run)
     return Explanation(
@@ -157,7 +172,7 @@ def _backward(index: Index, number: int, run: Execution, position: int) -> Expla
         op.place,
         broadcast_table(index, op, rule, loss),
         from_torch.formula_source(index, index.nodes[run.node]),
-        f"Backward · node {here} of {len(order)}",
+        tr("Backward · node {here} of {order_count}", here=here, order_count=len(order)),
     )
 
 
@@ -165,7 +180,7 @@ def _others(count: int, what: str) -> list[ExplanationRow]:
     """Return a row with the number of the items without a row, if there are any."""
     more = count - MAX_ROWS
     return (
-        [ExplanationRow(f"and {formatting.count(more, f'more {what}')}", "", "")]
+        [ExplanationRow(tr("and {count}", count=formatting.count(more, f"more {what}")), "", "")]
         if more > 0
         else []
     )
@@ -186,7 +201,7 @@ def _received(index: Index, op: Op, run: Execution, above: str) -> list[Explanat
         shares = [
             a for a in index.arrivals.get((run.node, nr), []) if a.run == run.run and a.event < at
         ]
-        rows.extend(_sum(index, label, shares, got, "changed by a hook" if run.hooked else ""))
+        rows.extend(_sum(index, label, shares, got, tr("changed by a hook") if run.hooked else ""))
     return rows + _others(len(received), "gradient")
 
 
@@ -198,7 +213,7 @@ def _sum(
         return [ExplanationRow(label, _from(index, shares[0]), written)]
     rows = [
         ExplanationRow(
-            f"part of {label}" if len(shares) > 1 else label,
+            tr("part of {label}", label=label) if len(shares) > 1 else label,
             _from(index, a),
             snapshot_text.gradient(index.snapshot(a.snapshot)),
         )
@@ -206,17 +221,24 @@ def _sum(
     ]
     if len(shares) > MAX_ROWS:
         rows += _others(len(shares), "share")
-        return [*rows, ExplanationRow(label, why or f"= the sum of all {len(shares):,}", written)]
+        return [
+            *rows,
+            ExplanationRow(
+                label,
+                why or tr("= the sum of all {shares_count:,}", shares_count=len(shares)),
+                written,
+            ),
+        ]
     numbers = [naming.scalar(index, a.snapshot) for a in shares]
     if len(shares) > 1 and not why and None not in numbers:
         why = "= " + event_text.sum_text([formatting.trim_zeros(x or 0.0) for x in numbers])
-    return [*rows, ExplanationRow(label, why or "= the sum of these", written)]
+    return [*rows, ExplanationRow(label, why or tr("= the sum of these"), written)]
 
 
 def _from(index: Index, arrival: Arrival) -> str:
     edge = index.tape.edges[arrival.edge]
     if edge.execution is None:
-        return "the seed of backward"
+        return tr("the seed of backward")
     node = index.tape.executions[edge.execution].node
     op = index.node_ops.get(node)
     return (
@@ -247,11 +269,13 @@ def _share(
         return None
     label = f"∂{loss}/∂{names.atom(KEYS[min(operand, len(KEYS) - 1)])}"
     if _is_part(index, number):
-        label = f"part of {label}"
+        label = tr("part of {label}", label=label)
     derivation = _derivation(index, rule, names, operand, above, number)
     derivation = derivation or _by_table(index, (node, slot), names, above)
-    inner = ", one of its steps" if index.op(index.node_ops[node]).node != node else ""
-    derivation = derivation or f"= sent by {index.nodes[node].name}{inner}"
+    inner = tr(", one of its steps") if index.op(index.node_ops[node]).node != node else ""
+    derivation = derivation or tr(
+        "= sent by {name}{inner}", name=index.nodes[node].name, inner=inner
+    )
     if at >= position:
         return ExplanationRow(label, derivation, "…")
     return ExplanationRow(
@@ -345,7 +369,7 @@ def _product(index: Index, op: Op, share: Share, names: TemplateNames, operand: 
     dims = len(index.values[arg.value].shape) if arg.value is not None else 0
     batched = dims < max(len(index.values[v].shape) for v in op.outputs)
     if "·" in share.shapes and batched and dims > 1:
-        return written + ", summed over the batch"
+        return written + tr(", summed over the batch")
     return f"{written}  [{names.fill(share.shapes)}]" if share.shapes else written
 
 
@@ -353,10 +377,10 @@ def _leaf(index: Index, value: Value, position: int) -> Explanation:
     """Explain a value that no op made: its role, and the sum that is its gradient."""
     name = event_text.value_name(index, value.id)
     role = {
-        "parameter": "A parameter: backward adds its gradient into .grad",
-        "data": "Input data: it requires no gradient, so none is computed",
-        "constant": "A constant: cut off from the graph, no gradient comes back to it",
-        "result": "Made before this graph",
+        "parameter": tr("A parameter: backward adds its gradient into .grad"),
+        "data": tr("Input data: it requires no gradient, so none is computed"),
+        "constant": tr("A constant: cut off from the graph, no gradient comes back to it"),
+        "result": tr("Made before this graph"),
     }[value.role]
     if value.maker == "grad":
         role = _returned_gradient(index, value)
@@ -392,7 +416,7 @@ def _leaf(index: Index, value: Value, position: int) -> Explanation:
             )
         )
     elif value.role == "parameter":
-        none = "0" if known.zeros else "None yet"
+        none = "0" if known.zeros else tr("None yet")
         there = index.snapshot(known.snapshot)
         shown = none if there is None else snapshot_text.gradient(there)
         rows.append(ExplanationRow(f"{name}.grad", "", shown))
@@ -402,10 +426,10 @@ def _leaf(index: Index, value: Value, position: int) -> Explanation:
 def _returned_gradient(index: Index, value: Value) -> str:
     """Describe a gradient that is a result of the program."""
     written = passes.made_by(index, value)
-    what = " ".join(filter(None, ("The gradient", written)))
+    what = " ".join(filter(None, (tr("The gradient"), written)))
     if value.node is not None:
-        return f"{what}: made with create_graph, so it can be differentiated again"
-    return f"{what}: made without create_graph, so no gradient leads through it"
+        return tr("{what}: made with create_graph, so it can be differentiated again", what=what)
+    return tr("{what}: made without create_graph, so no gradient leads through it", what=what)
 
 
 def _node_without_op(index: Index, run: Execution) -> Explanation:
@@ -420,10 +444,22 @@ def _node_without_op(index: Index, run: Execution) -> Explanation:
     for number in run.edges[:MAX_ROWS]:
         edge = index.tape.edges[number]
         sent = snapshot_text.gradient(index.snapshot(edge.gradient))
-        rows.append(ExplanationRow("sent", f"to {event_text.edge_target_name(index, edge)}", sent))
+        rows.append(
+            ExplanationRow(
+                "sent",
+                tr(
+                    "to {edge_target_name}",
+                    edge_target_name=event_text.edge_target_name(index, edge),
+                ),
+                sent,
+            )
+        )
     rows += _others(len(run.edges), "share")
     return Explanation(
-        f"{name} hands on its gradient", "", f"{name} has no op of its own here", tuple(rows)
+        tr("{name} hands on its gradient", name=name),
+        "",
+        tr("{name} has no op of its own here", name=name),
+        tuple(rows),
     )
 
 

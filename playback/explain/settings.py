@@ -4,6 +4,7 @@ import math
 
 from gradscribe.engine.protocol.tape import Arg, Op
 from gradscribe.playback.text import formatting, symbols
+from gradscribe.playback.translation import tr
 
 _OF: dict[str, tuple[tuple[str, int, str, float], ...]] = {
     "leaky_relu": (("slope", 1, "negative_slope", 0.01),),
@@ -58,11 +59,11 @@ def short(number: float) -> str:
 
 def _bounds(low: float, high: float) -> str:
     if math.isnan(low) or math.isnan(high):
-        return "between bounds"
+        return tr("between bounds")
     if math.isinf(low) and math.isinf(high):
-        return "as it is"
+        return tr("as it is")
     if math.isinf(low):
-        return f"at {short(high)} or below"
+        return tr("at {short} or below", short=short(high))
     if math.isinf(high):
-        return f"at {short(low)} or above"
-    return f"between {short(low)} and {short(high)}"
+        return tr("at {short} or above", short=short(low))
+    return tr("between {short} and {short_2}", short=short(low), short_2=short(high))

@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gradscribe.engine.protocol.step_order import RIGHT_ORDER
+from gradscribe.playback.translation import tr
 
 STEPS = 4
 """Number of steps after which an order repeats itself."""
-_FREED = (
+_FREED = tr(
     "The first backward() frees the tensors that the graph has saved, so that there is nothing to "
     "go back through a second time"
 )
-_CHANGED_IN_PLACE = (
+_CHANGED_IN_PLACE = tr(
     "optimizer.step() changes the weights in place between forward and backward, which needs them "
     "as they were: torch compares their versions"
 )
@@ -80,18 +81,20 @@ class _Follower:
             self._execute(name, step)
         if self.loss is None:
             self.effect.error, self.effect.failing, self.effect.step = "NameError", "return", step
-            self.effect.reason = "No statement computes the loss, so that the step has none"
+            self.effect.reason = tr("No statement computes the loss, so that the step has none")
             return False
         self.effect.losses.append(self.loss[1])
         return True
 
     def _fail(self, name: str) -> tuple[str, str] | None:
         if name == "loss" and self.output is None:
-            return "NameError", "The loss is computed from output, which forward has not made yet"
+            return "NameError", tr(
+                "The loss is computed from output, which forward has not made yet"
+            )
         if name != "backward":
             return None
         if self.loss is None:
-            return "NameError", "backward() is a method of the loss, which does not exist yet"
+            return "NameError", tr("backward() is a method of the loss, which does not exist yet")
         if self.is_freed:
             return "RuntimeError", _FREED
         if self.loss[1] != self.version:
@@ -122,7 +125,7 @@ def explain_order(order: Sequence[str]) -> str:
         return ""
     effect = order_effect(order)
     if effect.error:
-        first = "" if effect.step == 1 else f" in step {effect.step}"
+        first = "" if effect.step == 1 else tr(" in step {step}", step=effect.step)
         return f"{effect.reason}: {effect.error}{first}."
     if not effect.moves:
         return _why_nothing_moves(order)
@@ -134,52 +137,64 @@ def explain_order(order: Sequence[str]) -> str:
 
 def _why_nothing_moves(order: Sequence[str]) -> str:
     if "step" not in order:
-        return "Gradients are computed and never used: nothing moves."
-    skips = "the optimizer skips every parameter whose .grad is None: nothing moves."
+        return tr("Gradients are computed and never used: nothing moves.")
+    skips = tr("the optimizer skips every parameter whose .grad is None: nothing moves.")
     if "backward" not in order:
-        return f"No parameter gets a gradient, and {skips}"
-    return f"zero_grad() clears the gradients before the optimizer reads them, and {skips}"
+        return tr("No parameter gets a gradient, and {skips}", skips=skips)
+    return tr(
+        "zero_grad() clears the gradients before the optimizer reads them, and {skips}", skips=skips
+    )
 
 
 def _accumulated(order: Sequence[str], effect: OrderEffect) -> str:
     if "zero_grad" not in order:
-        return "Gradients are never cleared, so each step adds to all before."
+        return tr("Gradients are never cleared, so each step adds to all before.")
     most = max(len(graphs) for graphs in effect.updates)
     if most == 1:
         return ""
     latest = effect.updates[-1]
     if len({step for step, _ in latest}) > 1:
-        return f"An update sees the gradients of {len(latest)} batches, as in accumulation."
-    return f"backward() runs {len(latest)} times before the gradients are cleared, so they add up."
+        return tr(
+            "An update sees the gradients of {latest_count} batches, as in accumulation.",
+            latest_count=len(latest),
+        )
+    return tr(
+        "backward() runs {latest_count} times before the gradients are cleared, so they add up.",
+        latest_count=len(latest),
+    )
 
 
 def _updated(order: Sequence[str], effect: OrderEffect) -> str:
     times = len(effect.updates) / len(effect.losses)
     if times > 1.5:
-        same = "with the same gradient, " if order.count("backward") == 1 else ""
-        return (
-            f"The optimizer updates {order.count('step')} times a step, {same}"
-            "so the weights go further; Adam and momentum also count each update."
+        same = tr("with the same gradient, ") if order.count("backward") == 1 else ""
+        return tr(
+            "The optimizer updates {count} times a step, {same}so the weights go "
+            "further; Adam and momentum also count each update.",
+            count=order.count("step"),
+            same=same,
         )
     right = order_effect(RIGHT_ORDER)
     if effect.losses == right.losses and effect.updates == right.updates[: len(effect.updates)]:
         return ""
     if "zero_grad" not in order:
         return ""
-    return "The updates do not see the gradients of their own step."
+    return tr("The updates do not see the gradients of their own step.")
 
 
 def _unchanged(order: Sequence[str]) -> str:
     extra = [name for name in ("forward", "loss", "zero_grad", "step") if order.count(name) > 1]
     if "forward" in extra:
-        return (
+        return tr(
             "The first output is dropped: the same losses, for more time. Dropout draws another "
             "mask, and batch norm counts the batch twice."
         )
     if "loss" in extra:
-        return "The loss is computed again from the same output: the same losses."
+        return tr("The loss is computed again from the same output: the same losses.")
     if "zero_grad" in extra:
-        return "Gradients that are cleared are cleared again: the same losses."
+        return tr("Gradients that are cleared are cleared again: the same losses.")
     if order.index("step") < order.index("backward"):
-        return "The update comes at the beginning of the next step: the same losses, to the bit."
-    return "Gradients are cleared before backward all the same: the same losses, to the bit."
+        return tr(
+            "The update comes at the beginning of the next step: the same losses, to the bit."
+        )
+    return tr("Gradients are cleared before backward all the same: the same losses, to the bit.")

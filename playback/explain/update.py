@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gradscribe.playback.translation import tr
+
 DIGITS = 7
 """Digits of each number: those of float32."""
 Numbers = Mapping[str, float]
@@ -70,7 +72,9 @@ class _Writer:
         if momentum:
             before = numbers.get("momentum_buffer", math.nan)
             if math.isnan(before):
-                buffer = self._line("b", f"{name}, the first time", number(grad), grad)
+                buffer = self._line(
+                    "b", tr("{name}, the first time", name=name), number(grad), grad
+                )
             else:
                 share = 1 - facts.get("dampening", 0.0)
                 part = "" if share == 1 else f"{number(share)} · "
@@ -106,7 +110,7 @@ class _Writer:
         if facts.get("amsgrad"):
             most = _or_zero(numbers.get("max_exp_avg_sq", math.nan))
             v = self._line(
-                "v", "max(v, largest v)", f"max({number(v)}, {number(most)})", max(v, most)
+                "v", tr("max(v, largest v)"), f"max({number(v)}, {number(most)})", max(v, most)
             )
         bias1, bias2 = 1 - beta1**t, 1 - beta2**t
         power = f"{t:,.0f}"

@@ -10,15 +10,16 @@ from gradscribe.playback.graph.gradients.gradient_graph import values_of
 from gradscribe.playback.graph.picture import Card, Picture
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 
 Question = Literal["ways", "before", "after", "cut", "bottlenecks", "critical"]
 TITLES: dict[Question, str] = {
-    "ways": "Ways to the loss",
-    "before": "What leads here",
-    "after": "What follows",
-    "cut": "Where it is cut",
-    "bottlenecks": "Bottlenecks",
-    "critical": "Critical path by time",
+    "ways": tr("Ways to the loss"),
+    "before": tr("What leads here"),
+    "after": tr("What follows"),
+    "cut": tr("Where it is cut"),
+    "bottlenecks": tr("Bottlenecks"),
+    "critical": tr("Critical path by time"),
 }
 ABOUT_ONE: tuple[Question, ...] = ("ways", "before", "after", "cut", "bottlenecks")
 """Questions about one card; the others are about the whole picture."""
@@ -51,7 +52,9 @@ def answer(index: Index, picture: Picture, asked: Highlight) -> Answer | None:
         return None
     values = values_of(index, card)
     if not values:
-        return Answer((card.key,), f"{card.name or card.title} is no tensor of the graph")
+        return Answer(
+            (card.key,), tr("{value} is no tensor of the graph", value=card.name or card.title)
+        )
     if asked.question == "before":
         return _before(index, picture, card, values)
     if asked.question == "after":
@@ -70,16 +73,22 @@ def _before(index: Index, picture: Picture, card: Card, values: list[int]) -> An
     # From the card back to the leaves.
     cards = (card.key, *(key for key in reversed(cards) if key != card.key))
     verb = "lead" if len(cards) != 2 else "leads"
-    number = formatting.count(len(cards) - 1, "card")
-    return Answer(cards, f"{number} {verb} to {card.name or card.title}")
+    number = ngettext("{count:,} card", "{count:,} cards", len(cards) - 1)
+    return Answer(
+        cards,
+        tr("{number} {verb} to {value}", number=number, verb=verb, value=card.name or card.title),
+    )
 
 
 def _after(index: Index, picture: Picture, card: Card, values: list[int]) -> Answer:
     cards = _cards(index, picture, network.after(index, values))
     cards = (card.key, *(key for key in cards if key != card.key))
     verb = "follow" if len(cards) != 2 else "follows"
-    number = formatting.count(len(cards) - 1, "card")
-    return Answer(cards, f"{number} {verb} from {card.name or card.title}")
+    number = ngettext("{count:,} card", "{count:,} cards", len(cards) - 1)
+    return Answer(
+        cards,
+        tr("{number} {verb} from {value}", number=number, verb=verb, value=card.name or card.title),
+    )
 
 
 def _ways(index: Index, picture: Picture, card: Card, value: int, number: int) -> Answer:
@@ -93,7 +102,17 @@ def _ways(index: Index, picture: Picture, card: Card, value: int, number: int) -
         text = way_text.way(index, shown, found.seed)
         size = way_text.amount(shown, found.is_norm)
         cards = _way_cards(index, picture, card, shown)
-        return Answer(cards, f"Way {number + 1} of {count}: {text}  {size}", count)
+        return Answer(
+            cards,
+            tr(
+                "Way {value} of {count}: {text}  {size}",
+                value=number + 1,
+                count=count,
+                text=text,
+                size=size,
+            ),
+            count,
+        )
     cards = _cards(index, picture, on_ways(index, value))
     cards = (card.key, *(key for key in cards if key != card.key))
     words = "; ".join(filter(None, (way_text.summary(found, name), way_text.equation(found))))
@@ -132,21 +151,26 @@ def _op_cards(picture: Picture, ops: set[int]) -> tuple[str, ...]:
 def _cut(index: Index, picture: Picture, card: Card, value: int, roots: list[int]) -> Answer:
     name = card.name or card.title
     if not index.values[value].requires_grad:
-        return Answer((card.key,), f"{name} does not require a gradient")
+        return Answer((card.key,), tr("{name} does not require a gradient", name=name))
     ops = network.cut(index, value, roots)
     if roots and not network.between(index, value, roots):
         ends = (index.values[end].op for end in network.dead_ends(index, value))
         ops = sorted({op for op in ends if op is not None})
-        words = f"{name} does not lead to the loss"
+        words = tr("{name} does not lead to the loss", name=name)
         if ops:
-            words += (
-                f": it ends at {_places(index, ops)}, which no op uses "
-                "(item(), float() and numpy() leave the graph)"
+            words += tr(
+                ": it ends at {places}, which no op uses (item(), float() and numpy() "
+                "leave the graph)",
+                places=_places(index, ops),
             )
     elif ops:
-        words = f"{name} is cut at {_places(index, ops)}"
+        words = tr("{name} is cut at {places}", name=name, places=_places(index, ops))
     else:
-        words = f"{name} is cut nowhere" if roots else f"{name} is cut nowhere; no backward has run"
+        words = (
+            tr("{name} is cut nowhere", name=name)
+            if roots
+            else tr("{name} is cut nowhere; no backward has run", name=name)
+        )
     cards = _op_cards(picture, set(ops))
     if not ops:
         on_way = network.between(index, value, roots) or network.after(index, [value])
@@ -155,13 +179,13 @@ def _cut(index: Index, picture: Picture, card: Card, value: int, roots: list[int
 
 
 def _places(index: Index, ops: list[int]) -> str:
-    more = f" and {len(ops) - 4} more" if len(ops) > 4 else ""
+    more = tr(" and {value} more", value=len(ops) - 4) if len(ops) > 4 else ""
     return ", ".join(_place(index, op) for op in ops[:4]) + more
 
 
 def _place(index: Index, number: int) -> str:
     op = index.op(number)
-    return f"{op.op}, line {op.place.line}" if op.place.line else op.op
+    return tr("{op}, line {line}", op=op.op, line=op.place.line) if op.place.line else op.op
 
 
 def _bottlenecks(
@@ -172,11 +196,14 @@ def _bottlenecks(
     ends = ends or network.dead_ends(index, value)
     chain = network.bottlenecks(index, value, ends[-1]) if ends else []
     if not chain:
-        return Answer((card.key,), f"{name} does not lead to the loss")
-    end = "the loss" if roots else _name(index, ends[-1])
+        return Answer((card.key,), tr("{name} does not lead to the loss", name=name))
+    end = tr("the loss") if roots else _name(index, ends[-1])
     cards = _cards(index, picture, set(chain))
-    number = formatting.count(len(chain), "tensor")
-    return Answer((card.key, *cards), f"Every way from {name} to {end} passes {number}")
+    number = ngettext("{count:,} tensor", "{count:,} tensors", len(chain))
+    return Answer(
+        (card.key, *cards),
+        tr("Every way from {name} to {end} passes {number}", name=name, end=end, number=number),
+    )
 
 
 def _name(index: Index, value: int) -> str:
@@ -189,13 +216,16 @@ def _critical(index: Index, picture: Picture) -> Answer:
     times = index.tape.times
     path = network.critical_path(index, ops) if times else []
     if not path:
-        return Answer((), "No times were recorded")
+        return Answer((), tr("No times were recorded"))
     spent = sum(times[op] for op in path)
     whole = sum(times[op] for op in ops if op < len(times))
     slowest = max(path, key=lambda op: times[op])
-    words = (
-        f"{formatting.count(len(path), 'op')}, {formatting.duration(spent)} of "
-        f"{formatting.duration(whole)}; slowest {_place(index, slowest)}: "
-        f"{formatting.duration(times[slowest])}"
+    words = tr(
+        "{ops}, {duration} of {duration_2}; slowest {place}: {duration_3}",
+        ops=ngettext("{count:,} op", "{count:,} ops", len(path)),
+        duration=formatting.duration(spent),
+        duration_2=formatting.duration(whole),
+        place=_place(index, slowest),
+        duration_3=formatting.duration(times[slowest]),
     )
     return Answer(_op_cards(picture, set(path)), words)

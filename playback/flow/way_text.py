@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from gradscribe.playback.flow.ways import Way, Ways, WayStep
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 
 CLOSE = 1e-4
 """Relative difference up to which a sum in another order counts as the gradient."""
@@ -25,26 +26,31 @@ def ways_count(count: int) -> str:
     # Python writes integers of more than some thousand digits in no base but powers of two.
     power = int((count.bit_length() - 1) * math.log10(2)) if count else 0
     if power < _DIGITS:
-        return formatting.count(count, "way")
-    return f"about 10^{power} ways"
+        return ngettext("{count:,} way", "{count:,} ways", count)
+    return tr("about 10^{power} ways", power=power)
 
 
 def summary(found: Ways, name: str) -> str:
     """Return the number of ways, and why those listed are not all, or have no product."""
     if not found.count:
-        return f"No way leads from the loss back to {name}"
-    start = f"{ways_count(found.count)} from {name} to the loss"
+        return tr("No way leads from the loss back to {name}", name=name)
+    start = tr(
+        "{ways_count} from {name} to the loss", ways_count=ways_count(found.count), name=name
+    )
     if found.has_products:
         if not found.all_listed:
-            start += f"; the {len(found.listed)} largest are listed"
+            start += tr("; the {listed_count} largest are listed", listed_count=len(found.listed))
         return start
-    uses = formatting.count(len(found.listed), "use")
+    uses = ngettext("{count:,} use", "{count:,} uses", len(found.listed))
     if not found.all_listed:
-        start += f"; of its uses the {len(found.listed)} with the largest gradients are listed"
+        start += tr(
+            "; of its uses the {listed_count} with the largest gradients are listed",
+            listed_count=len(found.listed),
+        )
     elif len(found.listed) != found.count:
-        start += f", over {uses}: the gradient that came back along each"
+        start += tr(", over {uses}: the gradient that came back along each", uses=uses)
     else:
-        start += ": the gradient that came back along each"
+        start += tr(": the gradient that came back along each")
     return start
 
 
@@ -54,15 +60,15 @@ def way(index: Index, way: Way, seed: float | None, longest: int = LONGEST) -> s
     Of more than ``longest`` (even) ops the first and the last are written out.
     """
     if not way.steps:
-        return "it is the loss"
+        return tr("it is the loss")
     steps = way.steps
     parts = [_step(index, step, way.share is None) for step in _ends(steps, longest)]
     if len(steps) > longest:
-        parts.insert(longest // 2, f"… {len(steps) - longest:,} more …")
+        parts.insert(longest // 2, tr("… {value:,} more …", value=len(steps) - longest))
     if way.count > 1:
-        return f"{parts[0]}, then {ways_count(way.count)}"
+        return tr("{parts}, then {ways_count}", parts=parts[0], ways_count=ways_count(way.count))
     if way.share is None and seed not in (None, 1.0):
-        parts.append(f"begun with {number(seed)}")
+        parts.append(tr("begun with {number}", number=number(seed)))
     return " · ".join(parts)
 
 
@@ -91,31 +97,38 @@ def oddity(index: Index, found: Ways) -> str:
         elif step.local is not None and not math.isfinite(step.local):
             odd = odd or step
     if odd is not None:
-        size = "not a number" if math.isnan(odd.local or 0.0) else "infinite"
-        return f"The local derivative of {_place(index, odd)} is {size}"
+        size = tr("not a number") if math.isnan(odd.local or 0.0) else "infinite"
+        return tr("The local derivative of {place} is {size}", place=_place(index, odd), size=size)
     if is_open is not None:
-        return (
-            f"The local derivative of {_place(index, is_open)} stays open: torch's numbers fit any"
+        return tr(
+            "The local derivative of {place} stays open: torch's numbers fit any",
+            place=_place(index, is_open),
         )
     if found.gradient is not None and not math.isfinite(found.gradient):
-        return "The gradient is not finite"
+        return tr("The gradient is not finite")
     return ""
 
 
 def _place(index: Index, step: WayStep) -> str:
     op = index.op(step.op)
-    return f"{op.op}, line {op.place.line}" if op.place.line else op.op
+    return tr("{op}, line {line}", op=op.op, line=op.place.line) if op.place.line else op.op
 
 
 def goal(found: Ways, name: str) -> str:
     """Say where torch has the sum: ``= x.grad``."""
     if found.destination == "returned":
-        return "= what autograd.grad returned"
+        return tr("= what autograd.grad returned")
     if found.destination == "unstored":
-        return f"= the gradient of {name}; torch stores it in .grad only after retain_grad()"
+        return tr(
+            "= the gradient of {name}; torch stores it in .grad only after retain_grad()", name=name
+        )
     if found.destination == "added":
         before = "∇ " * found.is_norm + number(found.before)
-        return f"= what this backward added to {name}.grad, which was {before}"
+        return tr(
+            "= what this backward added to {name}.grad, which was {before}",
+            name=name,
+            before=before,
+        )
     return f"= {name}.grad"
 
 

@@ -22,6 +22,7 @@ from gradscribe.playback.tape import operands, passes, snapshot_text
 from gradscribe.playback.tape.index import Index, index_of
 from gradscribe.playback.tape.scenes import Scene, scene_index_at, scenes
 from gradscribe.playback.text import formatting, symbols
+from gradscribe.playback.translation import ngettext, tr
 
 __all__ = ["Scene", "build_picture", "scene_index_at", "scenes"]
 
@@ -337,7 +338,10 @@ class _Builder:
         if key not in self.cards:
             title = key.removeprefix("leaves:")
             count = sum(row == key for row in self.rows.values())
-            note = f"{formatting.count(count, 'parameter')} in a row"
+            note = tr(
+                "{parameters} in a row",
+                parameters=ngettext("{count:,} parameter", "{count:,} parameters", count),
+            )
             width, height = sizes.module(title, note)
             self.cards[key] = Card(key, "module", title, note=note, width=width, height=height)
         return key
@@ -391,13 +395,13 @@ class _Builder:
         # What a custom backward is given has neither a name nor a maker.
         nameless = "gradient" if born in self.index.events_in_passes else "tensor"
         if not name and own and (copied := origins.source_of_copy(self.index, self.prepared, home)):
-            nameless = f"copy of {copied}"
+            nameless = tr("copy of {copied}", copied=copied)
         if (
             value.base is not None
             and value.storage < 0
             and (of := self.index.values[value.base].name)
         ):
-            nameless = f"{of} in torch.func"
+            nameless = tr("{of} in torch.func", of=of)
         title = name or value.maker.rsplit(".", 1)[-1] or nameless
         key = self._key("leaf:" + (name or value.maker or "tensor"))
         if unit is not None and unit.calls:
@@ -514,7 +518,10 @@ class _Builder:
     def _unit_texts(self, unit: ModuleUnit, ops: int) -> tuple[str, str]:
         """Return the title and the note of a folded unit's card."""
         if not unit.calls:
-            return unit.title, f"{repeats.words(unit)} · {formatting.count(ops, 'op')}"
+            return (
+                unit.title,
+                (repeats.words(unit) + " · " + ngettext("{count:,} op", "{count:,} ops", ops)),
+            )
         call = self.index.tape.calls[unit.calls[0]]
         count = symbols.parameter_count(count_parameters(self.index, unit))
         note = " · ".join(filter(None, (symbols.module_sizes(call), count)))
@@ -589,7 +596,7 @@ class _Builder:
         outside = unit.parent.key if unit.parent else ""
         if not unit.calls:
             words = repeats.words(unit)
-            return Frame(unit.key, None, words, "repeated ops", "", outside, unit.repeats)
+            return Frame(unit.key, None, words, tr("repeated ops"), "", outside, unit.repeats)
         call = self.index.tape.calls[unit.calls[0]]
         about = symbols.module_sizes(call)
         # A module that is idle in its mode, as Dropout in eval, has no card with a mark.
@@ -602,7 +609,7 @@ class _Builder:
             call=unit.calls[0],
             title=title,
             kind=kind,
-            note=formatting.count(count, "parameter") if count else "",
+            note=ngettext("{count:,} parameter", "{count:,} parameters", count) if count else "",
             parent=unit.parent.key if unit.parent else "",
             repeats=unit.repeats,
         )

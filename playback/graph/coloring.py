@@ -20,17 +20,18 @@ from gradscribe.playback.graph.picture import Card, CardLook
 from gradscribe.playback.tape import saved_memory, snapshot_text
 from gradscribe.playback.tape.index import index_of
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 
 Mode = Literal["", "value", "gradient", "kept", "time", "dtype", "device", "module"]
 MODES: dict[Mode, str] = {
-    "": "Role",
-    "value": "Value",
-    "gradient": "Gradient norm",
-    "kept": "Bytes kept for backward",
-    "time": "Time per op",
-    "dtype": "Dtype",
-    "device": "Device",
-    "module": "Module",
+    "": tr("Role"),
+    "value": tr("Value"),
+    "gradient": tr("Gradient norm"),
+    "kept": tr("Bytes kept for backward"),
+    "time": tr("Time per op"),
+    "dtype": tr("Dtype"),
+    "device": tr("Device"),
+    "module": tr("Module"),
 }
 """Mode -> its label; the empty mode colours cards by their kind."""
 
@@ -38,7 +39,7 @@ DECADES = (-6, 2)
 """Exponents of the ends of the gradient scale (1e-6 to 1e2), the same for every run."""
 VANISHING, EXPLODING = 10.0 ** DECADES[0], 10.0 ** DECADES[1]
 """Ends of the scale: a gradient norm below or above them is marked with an arrow."""
-OUTSIDE = "outside of modules"
+OUTSIDE = tr("outside of modules")
 
 Scale = Literal["signed", "gradient", "amount", "groups"]
 
@@ -141,13 +142,13 @@ class Coloring:
         if self.mode == "value":
             ends = (-1.0, -0.25, 0.0, 0.25, 1.0)
             ticks = tuple(formatting.trim_zeros(float(f"{self._largest * x:.3g}")) for x in ends)
-            return ColorLegend(title, "signed", ticks, note="of a tensor its mean")
+            return ColorLegend(title, "signed", ticks, note=tr("of a tensor its mean"))
         if self.mode == "gradient":
             low, high = DECADES
             ticks = tuple(_power(low + (high - low) * n // 4) for n in range(5))
-            note = "log scale · ↓ vanishing  ↑ exploding"
+            note = tr("log scale · ↓ vanishing  ↑ exploding")
             if any(self._parameters.are_known(card) for card in self._cards):
-                note += "\nfolded: its weakest parameter left, its strongest right"
+                note += tr("\nfolded: its weakest parameter left, its strongest right")
             return ColorLegend(title, "gradient", ticks, note=note)
         if self.mode == "kept":
             ticks = tuple(formatting.size(round(self._largest * x)) for x in (0.0, 0.25, 1.0))
@@ -155,8 +156,8 @@ class Coloring:
         if self.mode == "time":
             ticks = tuple(formatting.duration(self._largest * x) for x in (0.0, 0.25, 1.0))
             cpu = self._index.tape.device == "cpu"
-            note = "the forward calls alone" if cpu else "until each call is launched"
-            return ColorLegend(title, "amount", ticks, note=f"{note} · measured once")
+            note = tr("the forward calls alone") if cpu else tr("until each call is launched")
+            return ColorLegend(title, "amount", ticks, note=tr("{note} · measured once", note=note))
         return ColorLegend(title, "groups", groups=tuple(self._names))
 
     # Numbers
@@ -175,7 +176,9 @@ class Coloring:
         if snapshot is None or mean is None:
             return None
         words = (
-            formatting.number(mean) if snapshot.numel == 1 else f"mean {formatting.number(mean)}"
+            formatting.number(mean)
+            if snapshot.numel == 1
+            else tr("mean {number}", number=formatting.number(mean))
         )
         stated: Literal["", "value"] = "value" if snapshot.numel == 1 else ""
         if not math.isfinite(mean):

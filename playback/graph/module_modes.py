@@ -3,6 +3,7 @@
 import re
 
 from gradscribe.engine.protocol.tape import Call, Tape
+from gradscribe.playback.translation import tr
 
 _DROPOUT = re.compile(r"(Feature)?(Alpha)?Dropout(1d|2d|3d)?")
 _BATCH_NORM = re.compile(r"(Lazy|Sync)?BatchNorm(1d|2d|3d)?")
@@ -34,4 +35,6 @@ def modes(tape: Tape) -> dict[int, str]:
             while around is not None:
                 found.setdefault(around, set()).add("train" if call.training else "eval")
                 around = tape.calls[around].parent
-    return {number: " and ".join(sorted(words, reverse=True)) for number, words in found.items()}
+    return {
+        number: tr(" and ").join(sorted(words, reverse=True)) for number, words in found.items()
+    }

@@ -12,8 +12,9 @@ from gradscribe.playback.graph.picture import Card, CardLook, WireLook
 from gradscribe.playback.tape import snapshot_text
 from gradscribe.playback.text import formatting
 from gradscribe.playback.text.formatting import trim_zeros
+from gradscribe.playback.translation import ngettext, tr
 
-WAITING = "not reached yet"
+WAITING = tr("not reached yet")
 NABLA = "\N{NABLA}"
 EN_DASH = "\N{EN DASH}"
 
@@ -206,12 +207,12 @@ class CardReader:
         parts = [self.number(share) for share in look.shares]
         if look.pending and look.shares:
             if None in parts or len(parts) > MAX_TERMS:
-                return f"{NABLA} … · {formatting.count(len(parts), 'share')}"
+                return NABLA + " … · " + ngettext("{count:,} share", "{count:,} shares", len(parts))
             return f"{_sum(parts)} + …"
         if look.gradient is None:
             return {"": "", "none": "None", "zeros": "0"}[look.reset]
         whole = self.number(look.gradient)
-        several = f" · {len(parts)} shares" if len(parts) > 1 else ""
+        several = tr(" · {parts_count} shares", parts_count=len(parts)) if len(parts) > 1 else ""
         if whole is None:
             return f"{NABLA} {self._norm_text(look.gradient)}{several}"
         if 2 <= len(parts) <= MAX_TERMS and _adds_up(parts, whole):
@@ -227,7 +228,7 @@ class CardReader:
             before, after = _leaf_number(old), _leaf_number(new)
             if before == after and old != new:
                 # Nothing of the change is left in so few digits.
-                return f"moved by {formatting.number(abs(new - old))}"
+                return tr("moved by {number}", number=formatting.number(abs(new - old)))
             return f"{before} → {after}"
         pair = (look.before, look.snapshot)
         if pair not in self._moves:
@@ -241,7 +242,7 @@ class CardReader:
         moved = self._moves[pair]
         if moved is None:
             return "updated"
-        return f"moved by {formatting.number(moved)}" if moved else "unchanged"
+        return tr("moved by {number}", number=formatting.number(moved)) if moved else "unchanged"
 
     def label(self, look: WireLook, several: bool) -> str:
         """Return the label of the gradient on a wire; empty where none came back.
@@ -255,7 +256,11 @@ class CardReader:
         if len(look.shares) > 1:
             parts = [self.number(share) for share in look.shares]
             written = len(parts) <= MAX_TERMS and None not in parts
-            return _sum(parts) if written else formatting.count(len(parts), "share")
+            return (
+                _sum(parts)
+                if written
+                else ngettext("{count:,} share", "{count:,} shares", len(parts))
+            )
         if look.share is None:
             return look.factor if look.active == "backward" else ""
         x = self.number(look.share)
@@ -277,8 +282,8 @@ def order_text(look: CardLook | None) -> str:
 
 def _tag(card: Card, look: CardLook) -> str:
     """Return a card's mark, the current version of its memory if newer, and the passes added up."""
-    newer = f"now v{look.version}" if look.version else ""
-    added = f"grad of {look.added} passes" if look.added > 1 else ""
+    newer = tr("now v{version}", version=look.version) if look.version else ""
+    added = tr("grad of {added} passes", added=look.added) if look.added > 1 else ""
     return " · ".join(filter(None, (card.mark, newer, added)))
 
 

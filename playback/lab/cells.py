@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gradscribe.engine.protocol.messages import Cells, Probed
 from gradscribe.playback.lab.axes import Shape
-from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 
 MAX_LISTED = 4
 """Most single cells that are listed; more are only counted."""
@@ -82,7 +82,11 @@ def cells_text(name: str, cells: Iterable[int], shape: Shape) -> str:
         return f"{name}[{', '.join(_side(s, size) for s, size in zip(sides, shape, strict=True))}]"
     if len(places) <= MAX_LISTED:
         return ", ".join(f"{name}[{', '.join(map(str, p))}]" for p in places)
-    return f"{formatting.count(len(places), 'cell')} of {name}"
+    return tr(
+        "{cells} of {name}",
+        cells=ngettext("{count:,} cell", "{count:,} cells", len(places)),
+        name=name,
+    )
 
 
 def _side(found: Sequence[int], size: int) -> str:
@@ -101,9 +105,13 @@ def sentence(cell: Cell, others: Sequence[Cell], shapes: Mapping[str, Shape], ah
     for other in others:
         groups.setdefault(other.tensor, []).append(other.flat)
     if not groups:
-        return f"{here} reaches no cell" if ahead else f"{here} comes from no cell of these tensors"
+        return (
+            tr("{here} reaches no cell", here=here)
+            if ahead
+            else tr("{here} comes from no cell of these tensors", here=here)
+        )
     parts = [cells_text(name.strip(), cells, shapes[name]) for name, cells in groups.items()]
-    return f"{here} {'reaches' if ahead else 'comes from'} {' and '.join(parts)}"
+    return f"{here} {('reaches' if ahead else tr('comes from'))} {tr(' and ').join(parts)}"
 
 
 def storage_offset(cells: Cells, index: int) -> int:
@@ -118,9 +126,9 @@ def tensor_facts(cells: Cells) -> str:
     snapshot = cells.snapshot
     parts = [snapshot.dtype]
     if cells.kind == "array":
-        parts = [f"numpy {snapshot.dtype}"]
+        parts = [tr("numpy {dtype}", dtype=snapshot.dtype)]
     elif cells.device != "cpu":
         parts.append(cells.device)
     if cells.requires_grad:
-        parts.append("requires grad")
+        parts.append(tr("requires grad"))
     return " · ".join(parts)

@@ -3,6 +3,8 @@
 import math
 from typing import NamedTuple
 
+from gradscribe.playback.translation import tr
+
 
 class Dtype(NamedTuple):
     """Bytes of an element, and texts about its range and its use."""
@@ -13,18 +15,28 @@ class Dtype(NamedTuple):
 
 
 DTYPES = {
-    "float64": Dtype(8, "about 16 digits, up to 1.8e308", "checks; twice the memory of float32"),
-    "float32": Dtype(4, "about 7 digits, up to 3.4e38", "torch's default for parameters and data"),
-    "float16": Dtype(2, "about 3 digits, up to 65,504", "mixed precision; small gradients vanish"),
-    "bfloat16": Dtype(2, "2 to 3 digits, up to 3.4e38", "mixed precision with float32's range"),
-    "int64": Dtype(8, "whole numbers up to 9.2e18", "class labels and indices; no gradients"),
-    "int32": Dtype(4, "whole numbers up to 2.1e9", "indices; no gradients"),
-    "int16": Dtype(2, "whole numbers up to 32,767", "compact data; no gradients"),
-    "int8": Dtype(1, "whole numbers from −128 to 127", "quantized weights; no gradients"),
-    "uint8": Dtype(1, "whole numbers from 0 to 255", "pixels; no gradients"),
-    "bool": Dtype(1, "True or False", "masks; no gradients"),
-    "complex64": Dtype(8, "two float32", "signals; real and imaginary part"),
-    "complex128": Dtype(16, "two float64", "signals; real and imaginary part"),
+    "float64": Dtype(
+        8, tr("about 16 digits, up to 1.8e308"), tr("checks; twice the memory of float32")
+    ),
+    "float32": Dtype(
+        4, tr("about 7 digits, up to 3.4e38"), tr("torch's default for parameters and data")
+    ),
+    "float16": Dtype(
+        2, tr("about 3 digits, up to 65,504"), tr("mixed precision; small gradients vanish")
+    ),
+    "bfloat16": Dtype(
+        2, tr("2 to 3 digits, up to 3.4e38"), tr("mixed precision with float32's range")
+    ),
+    "int64": Dtype(
+        8, tr("whole numbers up to 9.2e18"), tr("class labels and indices; no gradients")
+    ),
+    "int32": Dtype(4, tr("whole numbers up to 2.1e9"), tr("indices; no gradients")),
+    "int16": Dtype(2, tr("whole numbers up to 32,767"), tr("compact data; no gradients")),
+    "int8": Dtype(1, tr("whole numbers from −128 to 127"), tr("quantized weights; no gradients")),
+    "uint8": Dtype(1, tr("whole numbers from 0 to 255"), tr("pixels; no gradients")),
+    "bool": Dtype(1, tr("True or False"), tr("masks; no gradients")),
+    "complex64": Dtype(8, tr("two float32"), tr("signals; real and imaginary part")),
+    "complex128": Dtype(16, tr("two float64"), tr("signals; real and imaginary part")),
 }
 
 
@@ -57,4 +69,11 @@ def describe(dtype: str) -> str:
     if known is None:
         return dtype
     unit = "byte" if known.size == 1 else "bytes"
-    return f"{dtype}: {known.size} {unit} each, {known.holds}. {known.use.capitalize()}."
+    return tr(
+        "{dtype}: {size} {unit} each, {holds}. {capitalize}.",
+        dtype=dtype,
+        size=known.size,
+        unit=unit,
+        holds=known.holds,
+        capitalize=known.use.capitalize(),
+    )

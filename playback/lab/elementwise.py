@@ -3,6 +3,7 @@
 from gradscribe.playback.lab.axes import AxisRow, AxisTable, Chip, Kind, Shape, axis_row
 from gradscribe.playback.lab.call import ParsedCall, Tensor
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 
 _BINARY = (
     "add sub mult mul div truediv floordiv mod pow eq noteq lt lte gt gte ne le ge maximum minimum "
@@ -51,18 +52,21 @@ def _sentence(tensors: list[Tensor], width: int, whole: list[int], clash: list[b
         place = width - 1 - clash[::-1].index(True)
         long = (tensor.shape for tensor in tensors if len(tensor.shape) >= width - place)
         found = sorted({shape[place - width] for shape in long} - {1})
-        sizes = " and ".join(map(str, found))
-        return (
-            f"Shapes are aligned from the right. There {sizes} meet: neither is 1, "
-            "so neither can be stretched."
+        sizes = tr(" and ").join(map(str, found))
+        return tr(
+            "Shapes are aligned from the right. There {sizes} meet: neither is 1, so "
+            "neither can be stretched.",
+            sizes=sizes,
         )
     if all(tensor.shape == tuple(whole) for tensor in tensors):
-        return "Each cell of the result is made of the cells at the same place."
+        return tr("Each cell of the result is made of the cells at the same place.")
     moved = [tensor.name for tensor in tensors if tensor.shape != tuple(whole)]
-    return (
-        f"Shapes are aligned from the right; {' and '.join(moved)} "
-        f"{'is' if len(moved) == 1 else 'are'} stretched to {formatting.shape(tuple(whole))} "
-        "without being copied."
+    return ngettext(
+        "Shapes are aligned from the right; {join} is stretched to {shape} without being copied.",
+        "Shapes are aligned from the right; {join} are stretched to {shape} without being copied.",
+        len(moved),
+        join=" and ".join(moved),
+        shape=formatting.shape(tuple(whole)),
     )
 
 
@@ -74,7 +78,7 @@ def unary(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     if not isinstance(first, Tensor) or result != first.shape:
         return None
     rows = (axis_row(first.name, first.shape), axis_row("result", result))
-    return AxisTable("The shape stays as it is.", rows)
+    return AxisTable(tr("The shape stays as it is."), rows)
 
 
 RULES = {**dict.fromkeys(_UNARY, unary), **dict.fromkeys(_BINARY, broadcast)}

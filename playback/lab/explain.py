@@ -6,6 +6,7 @@ from gradscribe.playback.lab import elementwise, indexing, joins, products, redu
 from gradscribe.playback.lab.axes import AxisTable, Shape
 from gradscribe.playback.lab.call import ParsedCall, parse_last_line
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 
 _RULES: dict[str, Callable[[ParsedCall, Shape | None], AxisTable | None]] = {
     **elementwise.RULES,
@@ -35,5 +36,11 @@ def explain_shapes(source: str, shapes: Mapping[str, Shape], results: Sequence[S
             return found
     if result is None:
         return AxisTable("")
-    many = f", the first of {len(results)} results" if len(results) > 1 else ""
-    return AxisTable(f"The result has shape {formatting.shape(result)}{many}.")
+    many = (
+        tr(", the first of {results_count} results", results_count=len(results))
+        if len(results) > 1
+        else ""
+    )
+    return AxisTable(
+        tr("The result has shape {shape}{many}.", shape=formatting.shape(result), many=many)
+    )

@@ -6,6 +6,7 @@ import keyword
 from gradscribe.engine.protocol.tape import Arg, Op, Snapshot, Tape, Value
 from gradscribe.playback.lab.explain import METHODS
 from gradscribe.playback.text import parse
+from gradscribe.playback.translation import tr
 
 MAX_WRITTEN_ELEMENTS = 200
 """Most elements of a tensor that is written out; bigger tensors become random or zero."""
@@ -61,8 +62,18 @@ def _maker(name: str, value: Value, snapshots: tuple[Snapshot, ...]) -> str:
         return f"{name} = torch.tensor({numbers}{dtype})"
     sizes = ", ".join(map(str, value.shape))
     if value.dtype.startswith(("float", "bfloat", "complex")):
-        return f"{name} = torch.randn({sizes}{dtype})  # random numbers of its shape"
-    return f"{name} = torch.zeros({sizes}{dtype or ''})  # zeros of its shape"
+        return tr(
+            "{name} = torch.randn({sizes}{dtype})  # random numbers of its shape",
+            name=name,
+            sizes=sizes,
+            dtype=dtype,
+        )
+    return tr(
+        "{name} = torch.zeros({sizes}{value})  # zeros of its shape",
+        name=name,
+        sizes=sizes,
+        value=dtype or "",
+    )
 
 
 def _call(op: Op, names: dict[int, str]) -> str:
@@ -75,7 +86,12 @@ def _call(op: Op, names: dict[int, str]) -> str:
     if name in _ON_LISTS:
         tensors = [p for p, arg in zip(parts, op.args, strict=True) if arg.value is not None]
         rest = [p for p, arg in zip(parts, op.args, strict=True) if arg.value is None]
-        return f"torch.{name}([{', '.join(tensors)}]{''.join(f', {part}' for part in rest)})"
+        return tr(
+            "torch.{name}([{join}]{join_2})",
+            name=name,
+            join=", ".join(tensors),
+            join_2="".join(f", {part}" for part in rest),
+        )
     if name in _ATTRIBUTES:
         return f"{parts[0]}.{name}"
     first = op.args[0] if op.args else None

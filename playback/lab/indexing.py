@@ -3,6 +3,7 @@
 from gradscribe.playback.lab.axes import AxisRow, AxisTable, Chip, Shape, axis_row
 from gradscribe.playback.lab.call import ParsedCall, Tensor, UnknownOperand
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 
 
 def getitem(call: ParsedCall, result: Shape | None) -> AxisTable | None:
@@ -15,7 +16,8 @@ def getitem(call: ParsedCall, result: Shape | None) -> AxisTable | None:
         return None
     if any(isinstance(part, list) for part in parts):
         return AxisTable(
-            "A list of indices picks places one by one: a copy, not a view.", _ends(tensor, result)
+            tr("A list of indices picks places one by one: a copy, not a view."),
+            _ends(tensor, result),
         )
     if any(isinstance(part, Tensor) for part in parts):
         return _by_tensor(tensor, [p for p in parts if isinstance(p, Tensor)], result)
@@ -30,14 +32,19 @@ def _ends(tensor: Tensor, result: Shape | None) -> tuple[AxisRow, ...]:
 
 
 def _by_tensor(tensor: Tensor, chosen: list[Tensor], result: Shape | None) -> AxisTable:
-    names = " and ".join(c.name for c in chosen)
+    names = tr(" and ").join(c.name for c in chosen)
     if len(chosen) == 1 and chosen[0].shape == tensor.shape:
-        sentence = (
-            f"{names} has the shape of {tensor.name}: where it is True the cell is taken. "
-            "The number of cells taken is the length of the result, a copy with one axis."
+        sentence = tr(
+            "{names} has the shape of {name}: where it is True the cell is taken. The "
+            "number of cells taken is the length of the result, a copy with one axis.",
+            names=names,
+            name=tensor.name,
         )
     else:
-        sentence = f"{names} tells which places are taken, one after the other: a copy, not a view."
+        sentence = tr(
+            "{names} tells which places are taken, one after the other: a copy, not a view.",
+            names=names,
+        )
     return AxisTable(sentence, _ends(tensor, result))
 
 
@@ -46,7 +53,12 @@ def _by_slices(tensor: Tensor, parts: list[object], result: Shape | None) -> Axi
     rest = len(tensor.shape) - used
     if rest < 0:
         return AxisTable(
-            f"{tensor.name} has {len(tensor.shape)} axes, but {used} are indexed.",
+            tr(
+                "{name} has {shape_count} axes, but {used} are indexed.",
+                name=tensor.name,
+                shape_count=len(tensor.shape),
+                used=used,
+            ),
             _ends(tensor, None),
         )
     if Ellipsis in parts:
@@ -74,7 +86,7 @@ def _by_slices(tensor: Tensor, parts: list[object], result: Shape | None) -> Axi
     rows = [AxisRow(tensor.name, tuple(before))]
     if result is not None:
         rows.append(AxisRow("result", tuple(after)))
-    sentence = "A number drops its axis, a slice keeps it, None adds one. The result is a view."
+    sentence = tr("A number drops its axis, a slice keeps it, None adds one. The result is a view.")
     return AxisTable(sentence, tuple(rows))
 
 

@@ -10,6 +10,7 @@ from gradscribe.playback.lab.axes import (
     normalize_axis,
 )
 from gradscribe.playback.lab.call import ParsedCall, Tensor
+from gradscribe.playback.translation import tr
 
 
 def _parts(call: ParsedCall) -> tuple[list[Tensor], int]:
@@ -34,12 +35,17 @@ def cat(call: ParsedCall, result: Shape | None) -> AxisTable | None:
                 kinds[i] = "clash"
         rows.append(axis_row(tensor.name, tensor.shape, kinds))
     if any(chip.kind == "clash" for r in rows for chip in r.chips):
-        return AxisTable(f"Along every axis but {at} the sizes have to be equal.", tuple(rows))
+        return AxisTable(
+            tr("Along every axis but {at} the sizes have to be equal.", at=at), tuple(rows)
+        )
     if result is not None:
         rows.append(axis_row("result", result, {at: "joined"}))
     sizes = " + ".join(str(tensor.shape[at]) for tensor in parts if at < len(tensor.shape))
     total = f" = {result[at]}" if result is not None and at < len(result) else ""
-    return AxisTable(f"End to end along axis {at}: {sizes}{total}.", tuple(rows))
+    return AxisTable(
+        tr("End to end along axis {at}: {sizes}{total}.", at=at, sizes=sizes, total=total),
+        tuple(rows),
+    )
 
 
 def stack(call: ParsedCall, result: Shape | None) -> AxisTable | None:
@@ -49,7 +55,7 @@ def stack(call: ParsedCall, result: Shape | None) -> AxisTable | None:
         return None
     if any(tensor.shape != parts[0].shape for tensor in parts):
         rows = [axis_row(tensor.name, tensor.shape) for tensor in parts]
-        return AxisTable("To be stacked all tensors need the same shape.", tuple(rows))
+        return AxisTable(tr("To be stacked all tensors need the same shape."), tuple(rows))
     at = normalize_axis(dim, len(parts[0].shape) + 1)
     rows = []
     for tensor in parts:
@@ -58,7 +64,10 @@ def stack(call: ParsedCall, result: Shape | None) -> AxisTable | None:
         rows.append(AxisRow(tensor.name, tuple(chips)))
     if result is not None:
         rows.append(axis_row("result", result, {at: "new"}))
-    return AxisTable(f"{len(parts)} tensors along a new axis {at}.", tuple(rows))
+    return AxisTable(
+        tr("{parts_count} tensors along a new axis {at}.", parts_count=len(parts), at=at),
+        tuple(rows),
+    )
 
 
 def split(call: ParsedCall, result: Shape | None) -> AxisTable | None:
@@ -69,9 +78,9 @@ def split(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     dim = call.keywords.get("dim", call.operands[2] if len(call.operands) > 2 else 0)
     at = normalize_axis(dim, len(tensor.shape)) if isinstance(dim, int) else 0
     if call.op == "unbind":
-        return AxisTable(f"One tensor for each place along axis {at}; that axis is gone.")
+        return AxisTable(tr("One tensor for each place along axis {at}; that axis is gone.", at=at))
     rows = (axis_row(tensor.name, tensor.shape, {at: "picked"}), axis_row("result[0]", result))
-    return AxisTable(f"Cut along axis {at}: views, nothing is copied.", rows)
+    return AxisTable(tr("Cut along axis {at}: views, nothing is copied.", at=at), rows)
 
 
 RULES = {

@@ -2,6 +2,7 @@
 
 from gradscribe.playback.lab.axes import AxisRow, AxisTable, Chip, Shape, normalize_axis
 from gradscribe.playback.lab.call import ParsedCall, Tensor
+from gradscribe.playback.translation import tr
 
 _OPS = (
     "sum mean prod max min amax amin std var argmax argmin any all norm logsumexp median nansum "
@@ -28,9 +29,13 @@ def reduce(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     axes = [normalize_axis(n, dims) for n in numbers] or list(range(dims))
     if not all(0 <= a < dims for a in axes):
         sentence = (
-            f"{tensor.name} has the axes 0 to {dims - 1}; -1 is the last."
+            tr(
+                "{name} has the axes 0 to {value}; -1 is the last.",
+                name=tensor.name,
+                value=dims - 1,
+            )
             if dims
-            else "A scalar has no axes."
+            else tr("A scalar has no axes.")
         )
         return AxisTable(sentence)
     keep = call.keywords.get("keepdim") is True
@@ -55,13 +60,21 @@ def reduce(call: ParsedCall, result: Shape | None) -> AxisTable | None:
 
 def _sentence(axes: list[int], dims: int, keep: bool) -> str:
     if len(axes) == dims:
-        whole = "All cells become one number"
-        return f"{whole}; keepdim leaves axes of size 1." if keep else f"{whole}: a scalar."
-    names = " and ".join(map(str, axes))
-    word = "Axis" if len(axes) == 1 else "Axes"
+        whole = tr("All cells become one number")
+        return (
+            tr("{whole}; keepdim leaves axes of size 1.", whole=whole)
+            if keep
+            else f"{whole}: a scalar."
+        )
+    names = tr(" and ").join(map(str, axes))
+    word = tr("Axis") if len(axes) == 1 else tr("Axes")
     if keep:
-        return f"{word} {names} folded to size 1, so that the result broadcasts back."
-    return f"{word} {names} folded away: the cells along it become one."
+        return tr(
+            "{word} {names} folded to size 1, so that the result broadcasts back.",
+            word=word,
+            names=names,
+        )
+    return tr("{word} {names} folded away: the cells along it become one.", word=word, names=names)
 
 
 RULES = dict.fromkeys(_OPS, reduce)

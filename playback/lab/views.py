@@ -13,6 +13,7 @@ from gradscribe.playback.lab.axes import (
 )
 from gradscribe.playback.lab.call import ParsedCall, Tensor
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 
 
 def _first(call: ParsedCall) -> Tensor | None:
@@ -40,16 +41,26 @@ def reshape(call: ParsedCall, result: Shape | None) -> AxisTable | None:
         if wanted and -1 not in wanted and math.prod(wanted) != total:
             other = math.prod(wanted)
             has, asked = formatting.shape(tensor.shape), formatting.shape(tuple(wanted))
-            sentence = f"{has} holds {total} elements, {asked} "
+            sentence = tr(
+                "{has} holds {total} elements, {asked} ", has=has, total=total, asked=asked
+            )
             clash: dict[int, Kind] = dict.fromkeys(range(len(wanted)), "clash")
             rows.append(axis_row("wanted", tuple(wanted), clash))
-            return AxisTable(f"{sentence}would hold {other}.", tuple(rows))
-        return AxisTable(f"The new shape has to hold {total} elements.", tuple(rows))
+            return AxisTable(
+                tr("{sentence}would hold {other}.", sentence=sentence, other=other), tuple(rows)
+            )
+        return AxisTable(
+            tr("The new shape has to hold {total} elements.", total=total), tuple(rows)
+        )
     rows.append(axis_row("result", result))
     sizes = " × ".join(map(str, result)) or "1"
-    sentence = f"{total} elements before and after ({sizes}), read row by row in the same order."
+    sentence = tr(
+        "{total} elements before and after ({sizes}), read row by row in the same order.",
+        total=total,
+        sizes=sizes,
+    )
     if -1 in _numbers(call, ("shape", "size")):
-        sentence += " The size −1 is worked out from the rest."
+        sentence += tr(" The size −1 is worked out from the rest.")
     return AxisTable(sentence, tuple(rows))
 
 
@@ -62,7 +73,7 @@ def permute(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     order = _order(call, dims)
     if order is None or sorted(order) != list(range(dims)):
         return AxisTable(
-            f"Every axis from 0 to {dims - 1} has to be named once.",
+            tr("Every axis from 0 to {value} has to be named once.", value=dims - 1),
             (axis_row(tensor.name, tensor.shape),),
         )
     rows = [
@@ -71,12 +82,15 @@ def permute(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     ]
     if result is not None and len(result) == dims:
         moved = tuple(
-            Chip(f"{size} ← axis {at}" if at != i else str(size), "picked" if at != i else "")
+            Chip(
+                tr("{size} ← axis {at}", size=size, at=at) if at != i else str(size),
+                "picked" if at != i else "",
+            )
             for i, (size, at) in enumerate(zip(result, order, strict=True))
         )
         rows.append(AxisRow("result", moved))
     return AxisTable(
-        "Axes change their order; no element moves in memory, only the strides do.", tuple(rows)
+        tr("Axes change their order; no element moves in memory, only the strides do."), tuple(rows)
     )
 
 
@@ -111,9 +125,9 @@ def squeeze(call: ParsedCall, result: Shape | None) -> AxisTable | None:
         _spread("result", result, [i not in gone for i in range(dims)]),
     )
     if not gone:
-        return AxisTable("No axis of size 1 is there to leave out: the shape stays.", rows)
-    many = "1 axis" if len(gone) == 1 else f"{len(gone)} axes"
-    return AxisTable(f"{many} of size 1 left out.", rows)
+        return AxisTable(tr("No axis of size 1 is there to leave out: the shape stays."), rows)
+    many = "1 axis" if len(gone) == 1 else tr("{gone_count} axes", gone_count=len(gone))
+    return AxisTable(tr("{many} of size 1 left out.", many=many), rows)
 
 
 def unsqueeze(call: ParsedCall, result: Shape | None) -> AxisTable | None:
@@ -126,7 +140,9 @@ def unsqueeze(call: ParsedCall, result: Shape | None) -> AxisTable | None:
         _spread(tensor.name, tensor.shape, [i != at for i in range(len(result))]),
         axis_row("result", result, {at: "new"}),
     )
-    return AxisTable(f"A new axis of size 1 at place {at}; the elements stay the same.", rows)
+    return AxisTable(
+        tr("A new axis of size 1 at place {at}; the elements stay the same.", at=at), rows
+    )
 
 
 def expand(call: ParsedCall, result: Shape | None) -> AxisTable | None:
@@ -141,9 +157,9 @@ def expand(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     rows = (AxisRow(tensor.name, tuple(chips)), axis_row("result", result))
     copies = call.op in ("repeat", "tile")
     sentence = (
-        "The tensor is copied along the axes named."
+        tr("The tensor is copied along the axes named.")
         if copies
-        else "Sizes of 1 are stretched; nothing is copied: the stride becomes 0."
+        else tr("Sizes of 1 are stretched; nothing is copied: the stride becomes 0.")
     )
     return AxisTable(sentence, rows)
 

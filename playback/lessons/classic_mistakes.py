@@ -20,6 +20,7 @@ from gradscribe.playback.lessons.tape_functions import Answer, NotOnTape
 from gradscribe.playback.tape.event_text import value_name
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import parse
+from gradscribe.playback.translation import tr
 
 Found = tuple[str, Answer, str]
 """Kind of mistake, wrong answer, reply."""
@@ -45,40 +46,48 @@ class Subject(Struct, frozen=True):
 
 
 Row = tuple[str, str, str]
-_NUMBER_ROWS: tuple[Row, ...] = (("sign", "-({a})", "That has the wrong sign"),)
+_NUMBER_ROWS: tuple[Row, ...] = (("sign", "-({a})", tr("That has the wrong sign")),)
 _GRAD_ROWS: tuple[Row, ...] = (
-    ("value", "{value}", "That is the value of `{x}`. Its gradient is asked for"),
-    ("sign", "-({a})", "That has the wrong sign: does the loss rise or fall with `{x}`?"),
-    ("total", "sum({whole})", "That is the sum over all of `{x}`; each of its numbers has its own"),
+    ("value", "{value}", tr("That is the value of `{x}`. Its gradient is asked for")),
+    ("sign", "-({a})", tr("That has the wrong sign: does the loss rise or fall with `{x}`?")),
+    (
+        "total",
+        "sum({whole})",
+        tr("That is the sum over all of `{x}`; each of its numbers has its own"),
+    ),
     (
         "twice",
         "2 * ({a})",
-        "That is twice too much: `.grad` left from an earlier pass, or a factor counted twice?",
+        tr("That is twice too much: `.grad` left from an earlier pass, or a factor counted twice?"),
     ),
-    ("none", "0 * ({a})", "That would mean that `{x}` does not matter. Follow it to the loss"),
+    ("none", "0 * ({a})", tr("That would mean that `{x}` does not matter. Follow it to the loss")),
 )
 _VALUE_ROWS: tuple[Row, ...] = (
-    ("gradient", "{grad}", "That is the gradient of `{x}`. Its value is asked for"),
-    ("total", "sum({whole})", "That is the sum of all: no sum is taken here"),
-    ("sign", "-({a})", "That has the wrong sign"),
+    ("gradient", "{grad}", tr("That is the gradient of `{x}`. Its value is asked for")),
+    ("total", "sum({whole})", tr("That is the sum of all: no sum is taken here")),
+    ("sign", "-({a})", tr("That has the wrong sign")),
 )
 _COUNT_ROWS: tuple[Row, ...] = (
-    ("one more", "({a}) + 1", "That is off by one. Count once more, from the start"),
-    ("one less", "({a}) - 1", "That is off by one. Count once more, to the end"),
+    (tr("one more"), "({a}) + 1", tr("That is off by one. Count once more, from the start")),
+    (tr("one less"), "({a}) - 1", tr("That is off by one. Count once more, to the end")),
 )
 _NUMEL_ROWS: tuple[Row, ...] = (
     (
-        "sum of lengths",
+        tr("sum of lengths"),
         "sum({shape})",
-        "That is the sum of the lengths: rows times columns, not plus",
+        tr("That is the sum of the lengths: rows times columns, not plus"),
     ),
-    ("first length", "{shape}[0]", "That is the first length alone"),
-    ("lengths", "{ndim}", "That is how many lengths the shape has"),
+    (tr("first length"), "{shape}[0]", tr("That is the first length alone")),
+    ("lengths", "{ndim}", tr("That is how many lengths the shape has")),
     *_COUNT_ROWS,
 )
 _SIZE_ROWS: tuple[Row, ...] = (
-    ("numbers", "{numel}", "That is how many numbers there are. How many bytes does each take?"),
-    ("bits", "8 * ({a})", "That counts bits. A byte has eight"),
+    (
+        "numbers",
+        "{numel}",
+        tr("That is how many numbers there are. How many bytes does each take?"),
+    ),
+    ("bits", "8 * ({a})", tr("That counts bits. A byte has eight")),
     *_COUNT_ROWS,
 )
 
@@ -172,8 +181,8 @@ def _item(found: Answer, subject: Subject) -> Answer:
 def _passes(subject: Subject, index: Index) -> Iterator[Found]:
     """Yield what the last of several passes brought."""
     brought = _added(tape_functions.shares(index, subject.name, subject.at or "end"))
-    reply = "That is what the last pass brought. What was in `.grad` before?"
-    yield "last pass", _item(brought, subject), reply
+    reply = tr("That is what the last pass brought. What was in `.grad` before?")
+    yield tr("last pass"), _item(brought, subject), reply
 
 
 def _gradients(subject: Subject, index: Index) -> Iterator[Found]:
@@ -187,21 +196,33 @@ def _gradients(subject: Subject, index: Index) -> Iterator[Found]:
         user = (
             f"`{value_name(index, share.result)}`"
             if share.result is not None
-            else "one of its uses"
+            else tr("one of its uses")
         )
         if given is not None and len(sent) > 1:
             twice = sum(other.result == share.result for other in sent) > 1
-            reply = f"That is the share through {user}. Who else uses `{subject.name}`?"
+            reply = tr(
+                "That is the share through {user}. Who else uses `{name}`?",
+                user=user,
+                name=subject.name,
+            )
             if twice:
-                reply = f"That is the share of one use. How often does {user} use `{subject.name}`?"
+                reply = tr(
+                    "That is the share of one use. How often does {user} use `{name}`?",
+                    user=user,
+                    name=subject.name,
+                )
             yield "share", _item(_plain(given), subject), reply
         if above is not None:
-            reply = f"That is what arrives at {user}. What does it pass on to `{subject.name}`?"
+            reply = tr(
+                "That is what arrives at {user}. What does it pass on to `{name}`?",
+                user=user,
+                name=subject.name,
+            )
             yield "upstream", _item(_plain(above), subject), reply
         if given is not None and above is not None and _divides(given, above):
             slopes.append(given / above)
     if sent and len(slopes) == len(sent) and len({slope.shape for slope in slopes}) == 1:
-        reply = "That is the local slope alone. What arrives from above?"
+        reply = tr("That is the local slope alone. What arrives from above?")
         yield "local", _item(_plain(np.sum(slopes, axis=0)), subject), reply
 
 
@@ -225,11 +246,11 @@ def _values(subject: Subject, index: Index) -> Iterator[Found]:
     if old:
         now = np.asarray(tape_functions.value(index, subject.name, subject.at or "end"), "f8")
         before = np.asarray(old[-1], "f8")
-        reply = f"That is `{subject.name}` before the last change"
+        reply = tr("That is `{name}` before the last change", name=subject.name)
         yield "before", _item(_plain(before), subject), reply
-        reply = "That goes the other way: with the gradient or against it?"
+        reply = tr("That goes the other way: with the gradient or against it?")
         yield "uphill", _item(_plain(2 * before - now), subject), reply
-        yield "change", _item(_plain(now - before), subject), "That is only how far it moves"
+        yield "change", _item(_plain(now - before), subject), tr("That is only how far it moves")
 
 
 def _operands(subject: Subject, index: Index) -> Iterator[Found]:
@@ -243,7 +264,7 @@ def _operands(subject: Subject, index: Index) -> Iterator[Found]:
         wrong = _array(index, index.snapshot_at(used, index.op_events[made.op]))
         if wrong is not None:
             name = value_name(index, used)
-            reply = f"That is `{name}`, which goes in. What is done to it?"
+            reply = tr("That is `{name}`, which goes in. What is done to it?", name=name)
             yield "operand", _item(_plain(wrong), subject), reply
 
 
@@ -262,11 +283,11 @@ def _means(subject: Subject, index: Index) -> Iterator[Found]:
         count = shape[0] if op.op in LOGITS and shape else math.prod(shape)
         count = count if subject.function == "grad" else count // max(1, true.size)
         if count > 1 and op.op in MEANS:
-            yield "sum", _plain(true * count), "That would be right for a sum. Here is a mean"
+            yield "sum", _plain(true * count), tr("That would be right for a sum. Here is a mean")
         elif count > 1 and op.op == "sum":
-            yield "mean", _plain(true / count), "That would be right for a mean. Here is a sum"
+            yield "mean", _plain(true / count), tr("That would be right for a mean. Here is a sum")
     if subject.function == "grad" and any(op.op in SQUARES for op in _reductions(subject, index)):
-        yield "half", _plain(true / 2), "That is half of it: what does the exponent bring down?"
+        yield "half", _plain(true / 2), tr("That is half of it: what does the exponent bring down?")
 
 
 def _reductions(subject: Subject, index: Index) -> list[Op]:
@@ -283,9 +304,11 @@ def _reductions(subject: Subject, index: Index) -> list[Op]:
 def _transposed(subject: Subject, index: Index) -> Iterator[Found]:
     right = evaluate(subject.answer, index)
     if isinstance(right, np.ndarray) and right.ndim == 2:
-        yield "transposed", right.T, "That is turned over: rows and columns are swapped"
+        yield "transposed", right.T, tr("That is turned over: rows and columns are swapped")
     if isinstance(right, np.ndarray) and right.size > 1 and np.all(right == right.flat[0]):
-        reply = f"That is one of them. `{subject.name}` has more numbers: what is its shape?"
+        reply = tr(
+            "That is one of them. `{name}` has more numbers: what is its shape?", name=subject.name
+        )
         yield "one", right.flat[0].item(), reply
 
 
@@ -297,16 +320,18 @@ def _shapes(subject: Subject, index: Index) -> Iterator[Found]:
     place = position_of(index, subject.at or "end")
     made = tape_functions.named(index, subject.name, place)
     if subject.function == "stride":
-        yield "shape", list(made.shape), "That is the shape. How far apart are two neighbours?"
-    yield "reversed", right[::-1], "The right lengths the other way round: which comes first?"
+        yield "shape", list(made.shape), tr("That is the shape. How far apart are two neighbours?")
+    yield "reversed", right[::-1], tr("The right lengths the other way round: which comes first?")
     for used in index.op(made.op).inputs if made.op is not None else ():
-        reply = f"That is the shape of `{value_name(index, used)}`, which goes in"
+        reply = tr(
+            "That is the shape of `{value_name}`, which goes in", value_name=value_name(index, used)
+        )
         yield "operand", list(index.values[used].shape), reply
     if len(right) > 1:
-        yield "short", right[1:], "That has lost the first length"
-        yield "short", right[:-1], "That has lost the last length"
-    yield "long", [1, *right], "That has a length of 1 too many, in front"
-    yield "long", [*right, 1], "That has a length of 1 too many, at the end"
+        yield "short", right[1:], tr("That has lost the first length")
+        yield "short", right[:-1], tr("That has lost the last length")
+    yield "long", [1, *right], tr("That has a length of 1 too many, in front")
+    yield "long", [*right, 1], tr("That has a length of 1 too many, at the end")
 
 
 def _numels(subject: Subject, index: Index) -> Iterator[Found]:
@@ -324,9 +349,9 @@ def _parameters(subject: Subject, index: Index) -> Iterator[Found]:
     weights = sum(math.prod(shape) for shape in shapes if len(shape) > 1)
     biases = sum(math.prod(shape) for shape in shapes if len(shape) == 1)
     if weights and biases:
-        yield "weights", weights, "That is the weights alone. What else does a layer learn?"
-        yield "biases", biases, "That is the biases alone. What else does a layer learn?"
-    yield "tensors", len(shapes), "That counts tensors. How many numbers are in them?"
+        yield "weights", weights, tr("That is the weights alone. What else does a layer learn?")
+        yield "biases", biases, tr("That is the biases alone. What else does a layer learn?")
+    yield "tensors", len(shapes), tr("That counts tensors. How many numbers are in them?")
     yield from _rows(_COUNT_ROWS, subject, index)
 
 

@@ -17,6 +17,7 @@ from gradscribe.playback.lessons.query import BadExpression, evaluate, is_equal
 from gradscribe.playback.lessons.tape_functions import Answer, NotOnTape
 from gradscribe.playback.lessons.typed import is_none, parse_shape, plain, read_numbers
 from gradscribe.playback.tape.index import Index
+from gradscribe.playback.translation import tr
 
 LONGEST_QUOTED = 24
 """Most characters of an answer that a reply repeats."""
@@ -106,44 +107,46 @@ def _same(question: Question, left: Answer, right: Answer) -> bool:
 
 def _number_remark(question: Question, given: str, truth: Answer) -> str:
     if truth is None:
-        return "Has anything reached it at all?"
+        return tr("Has anything reached it at all?")
     if is_none(given):
-        return "Something has reached it. Follow the edges from there to the loss"
+        return tr("Something has reached it. Follow the edges from there to the loss")
     true = np.asarray(truth)
     if true.dtype.kind not in "biuf":
         return ""
     first = _as_array(read_numbers(given)[0])
     if first is None:
-        return "A list has as many numbers in each row"
+        return tr("A list has as many numbers in each row")
     if np.isnan(first).any() and not np.isnan(true).any():
-        return "NaN comes from 0/0 or the root of a negative number. Is there such a place here?"
+        return tr(
+            "NaN comes from 0/0 or the root of a negative number. Is there such a place here?"
+        )
     if np.isinf(first).any() and not np.isinf(true).any():
-        return "Nothing here grows without end. Is anything divided by 0?"
+        return tr("Nothing here grows without end. Is anything divided by 0?")
     if first.shape != true.shape:
         return _layout_remark(question, first, true)
     if true.ndim and is_equal(np.sort(first, None), np.sort(true, None), question.tolerance):
-        return "The right numbers, in another order"
+        return tr("The right numbers, in another order")
     if true.ndim:
         right = np.isclose(first, true, rtol=max(question.tolerance, 1e-6), equal_nan=True)
-        return "Some of these numbers are right, not all" if right.any() else ""
+        return tr("Some of these numbers are right, not all") if right.any() else ""
     close = 0 < abs(first - true) <= CLOSE * abs(true)
-    return "Close, but not close enough. Work it out once more" if close else ""
+    return tr("Close, but not close enough. Work it out once more") if close else ""
 
 
 def _layout_remark(question: Question, given: np.ndarray, true: np.ndarray) -> str:
     if not true.ndim:
-        return "A single number is asked for"
+        return tr("A single number is asked for")
     if not given.ndim:
-        return "More than one number is asked for: what is its shape?"
+        return tr("More than one number is asked for: what is its shape?")
     if given.size == true.size:
         same = is_equal(given.ravel(), true.ravel(), question.tolerance)
         return (
-            "The right numbers. Now the brackets: what is its shape?"
+            tr("The right numbers. Now the brackets: what is its shape?")
             if same
-            else "What is its shape? The brackets say how many rows there are"
+            else tr("What is its shape? The brackets say how many rows there are")
         )
     few = "few" if given.size < true.size else "many"
-    return f"These are too {few} numbers: what is its shape?"
+    return tr("These are too {few} numbers: what is its shape?", few=few)
 
 
 def _as_array(number: Answer) -> np.ndarray | None:
@@ -155,13 +158,13 @@ def _as_array(number: Answer) -> np.ndarray | None:
 
 def _shape_remark(given: list[int], truth: list[Answer]) -> str:
     if sorted(given) == sorted(truth):  # type: ignore[type-var]
-        return "The right lengths, in another order"
+        return tr("The right lengths, in another order")
     if [n for n in given if n != 1] == [n for n in truth if n != 1]:
-        return "Right but for lengths of 1: which stay, and which go?"
+        return tr("Right but for lengths of 1: which stay, and which go?")
     if len(given) != len(truth):
         few = "few" if len(given) < len(truth) else "many"
-        return f"These are too {few} lengths"
+        return tr("These are too {few} lengths", few=few)
     if np.prod(given, dtype="f8") == np.prod(np.asarray(truth, "f8")):
-        return "As many numbers, but laid out in another way"
+        return tr("As many numbers, but laid out in another way")
     right = sum(one == other for one, other in zip(given, truth, strict=True))
-    return "Some of the lengths are right, not all" if right else ""
+    return tr("Some of the lengths are right, not all") if right else ""

@@ -10,6 +10,7 @@ from gradscribe.playback.lessons import answers, markup
 from gradscribe.playback.lessons.lesson import Kind, Lesson, Question, Task
 from gradscribe.playback.lessons.query import BadExpression, is_true
 from gradscribe.playback.tape.index import Index
+from gradscribe.playback.translation import tr
 
 Mood = Literal["", "good", "bad", "told"]
 """Result of an answer: right, wrong, or revealed on request."""
@@ -65,7 +66,7 @@ class LessonPage(Struct, frozen=True):
     @property
     def asks(self) -> bool:
         """True if an answer can be given now."""
-        return self.label == "Predict" and self.mood not in ("good", "told")
+        return self.label == tr("Predict") and self.mood not in ("good", "told")
 
 
 def build_page(
@@ -104,17 +105,17 @@ def _with_question(
     truth = answers.correct_answer(question, index) if index is not None and said.closed else ""
     shown_truth = markup.inline(truth) if question.kind == "choice" else escape(truth)
     verdict = {
-        "good": f"Yes: {shown_truth}",
+        "good": tr("Yes: {shown_truth}", shown_truth=shown_truth),
         "told": _reveal_text(said, shown_truth),
-        "bad": markup.inline(said.remark or "Not quite. Try again"),
+        "bad": markup.inline(said.remark or tr("Not quite. Try again")),
         "": markup.inline(said.remark),
     }[said.mood]
     if question.kind == "choice" and said.mood == "good":
-        verdict = "Yes"
+        verdict = tr("Yes")
     return replace(
         shown,
         code=code,
-        label="Predict",
+        label=tr("Predict"),
         asked=markup.html(question.text),
         kind=question.kind,
         choices=tuple(markup.inline(words) for words, _ in question.choices),
@@ -132,10 +133,18 @@ def _reveal_text(said: StepProgress, truth: str) -> str:
     """Return the HTML that shows the answer, after the remark on a wrong one."""
     remark = markup.inline(said.remark)
     if not truth:
-        return f"{remark}. This tape has no answer" if remark else "This tape has no answer"
+        return (
+            tr("{remark}. This tape has no answer", remark=remark)
+            if remark
+            else tr("This tape has no answer")
+        )
     if not remark:
-        return f"It is {truth}"
-    return f"{remark} It is {truth}" if remark[-1] in ".?" else f"{remark}: it is {truth}"
+        return tr("It is {truth}", truth=truth)
+    return (
+        tr("{remark} It is {truth}", remark=remark, truth=truth)
+        if remark[-1] in ".?"
+        else tr("{remark}: it is {truth}", remark=remark, truth=truth)
+    )
 
 
 def _right_answer(question: Question, index: Index | None) -> str:
@@ -153,10 +162,10 @@ def _with_task(
     closed = done or said.mood in ("good", "told")
     return replace(
         shown,
-        label="Try it",
+        label=tr("Try it"),
         asked=markup.html(task.text),
         mood="good" if done else said.mood,
-        verdict="Done: the tape agrees" if done else said.remark,
+        verdict=tr("Done: the tape agrees") if done else said.remark,
         why=markup.html(task.why) if closed else "",
         hint=markup.html(task.hint) if said.hinted else "",
         can_hint=bool(task.hint) and not said.hinted and not closed,

@@ -15,6 +15,7 @@ from gradscribe.engine.protocol.tape import Snapshot, Value
 from gradscribe.playback.code.places import position_of
 from gradscribe.playback.tape import saved_memory as memory
 from gradscribe.playback.tape.index import Arrival, Index
+from gradscribe.playback.translation import tr
 
 Answer = bool | int | float | complex | str | None | list["Answer"] | NDArray[np.generic]
 
@@ -37,7 +38,7 @@ def values(index: Index, name: str) -> list[Answer]:
     """Return the values of all tensors that had this name, in order of creation."""
     made = [v for v in index.tape.values if v.name == name and v.id in index.created_at]
     if not made:
-        raise NotOnTape(f"no tensor is called {name}")
+        raise NotOnTape(tr("no tensor is called {name}", name=name))
     made.sort(key=lambda v: index.created_at[v.id])
     return [_numbers(index.snapshot(v.snapshot), name) for v in made]
 
@@ -188,7 +189,7 @@ def error(index: Index, part: str) -> Answer:
     if part == "line":
         return problem.place.line if problem else 0
     if part not in ("type", "message", "hint"):
-        raise NotOnTape(f"an error has no {part}")
+        raise NotOnTape(tr("an error has no {part}", part=part))
     return str(getattr(problem, part)) if problem else ""
 
 
@@ -205,7 +206,7 @@ def named(index: Index, name: str, place: int) -> Value:
         and index.created_at.get(v.id, len(index.tape.events) + 1) < place
     ]
     if not found:
-        raise NotOnTape(f"no tensor is called {name} there")
+        raise NotOnTape(tr("no tensor is called {name} there", name=name))
     return max(found, key=lambda v: index.created_at[v.id])
 
 
@@ -216,7 +217,7 @@ def _at(index: Index, name: str, at: str) -> Value:
 def _numbers(snapshot: Snapshot | None, name: str) -> Answer:
     array = snapshot.array() if snapshot is not None else None
     if array is None:
-        raise NotOnTape(f"the numbers of {name} are not on the tape: it is too big")
+        raise NotOnTape(tr("the numbers of {name} are not on the tape: it is too big", name=name))
     return array if array.ndim else array.item()
 
 

@@ -9,15 +9,16 @@ import numpy as np
 from gradscribe.playback.lessons.lesson import Kind
 from gradscribe.playback.lessons.tape_functions import Answer
 from gradscribe.playback.text import formatting, parse
+from gradscribe.playback.translation import tr
 
 LONGEST = 200
 """Most characters of an answer."""
 NONE_ANSWERS = ("none", "nothing", "no gradient", "—", "-")
 INPUT_HINTS: dict[Kind, str] = {
-    "number": "Type a number, such as 1.5, or a list, such as [1, 2]",
-    "shape": "Type a shape, such as (3, 4)",
-    "word": "Type your answer",
-    "choice": "Choose one",
+    "number": tr("Type a number, such as 1.5, or a list, such as [1, 2]"),
+    "shape": tr("Type a shape, such as (3, 4)"),
+    "word": tr("Type your answer"),
+    "choice": tr("Choose one"),
 }
 _SIGNS = str.maketrans(
     {formatting.MINUS: "-", "–": "-", "×": "*", "·": "*", "⁄": "/", "٫": ".", "，": ",", "’": "'"}
@@ -146,32 +147,42 @@ def unread_remark(kind: Kind, given: str) -> str:
     """Return a sentence on why a text cannot be judged, and what to type."""
     text = plain(given)
     if not text or kind in ("word", "choice"):
-        return f"At most {LONGEST} characters" if len(text) > LONGEST else INPUT_HINTS[kind]
+        return (
+            tr("At most {longest} characters", longest=LONGEST)
+            if len(text) > LONGEST
+            else INPUT_HINTS[kind]
+        )
     if len(text) > LONGEST:
-        return f"That is longer than {LONGEST} characters. {INPUT_HINTS[kind]}"
+        return tr(
+            "That is longer than {longest} characters. {input_hints}",
+            longest=LONGEST,
+            input_hints=INPUT_HINTS[kind],
+        )
     if not text.strip("? "):
-        return "Make a guess, or ask for the answer with *Show me*"
+        return tr("Make a guess, or ask for the answer with *Show me*")
     if sum(map(text.count, "([")) != sum(map(text.count, ")]")):
-        return "The brackets do not close. Every bracket needs its partner"
+        return tr("The brackets do not close. Every bracket needs its partner")
     if kind == "shape":
         return _unread_shape(text)
     words = _LETTERS.findall(re.sub(r"\d[eE][-+]?\d", "", text))
     if words and re.search(r"\d", text):
         if re.search(r"[-+*/^=()]", text):
-            return f"Put in this run's numbers for `{words[0]}`, and type what comes out"
-        return f"Type the number alone, without `{words[-1]}`"
+            return tr(
+                "Put in this run's numbers for `{words}`, and type what comes out", words=words[0]
+            )
+        return tr("Type the number alone, without `{words}`", words=words[-1])
     if words:
-        return f"Write it in digits. {INPUT_HINTS[kind]}"
+        return tr("Write it in digits. {input_hints}", input_hints=INPUT_HINTS[kind])
     if "^" in text or "**" in text:
-        return "Work out the power, and type what comes out"
+        return tr("Work out the power, and type what comes out")
     return INPUT_HINTS[kind]
 
 
 def _unread_shape(text: str) -> str:
     if re.search(r"-\s*\d", text):
-        return "No length is below 0: −1 only asks torch to work a length out. Type the length"
+        return tr("No length is below 0: −1 only asks torch to work a length out. Type the length")
     if re.search(r"\d\.\d", text):
-        return f"Lengths are whole numbers. {INPUT_HINTS['shape']}"
+        return tr("Lengths are whole numbers. {input_hints}", input_hints=INPUT_HINTS["shape"])
     if _LETTERS.search(text):
-        return f"Write the lengths in digits. {INPUT_HINTS['shape']}"
+        return tr("Write the lengths in digits. {input_hints}", input_hints=INPUT_HINTS["shape"])
     return INPUT_HINTS["shape"]

@@ -25,6 +25,7 @@ from gradscribe.engine.protocol.tape import (
     Tape,
 )
 from gradscribe.playback.ranks.failure import first_failure
+from gradscribe.playback.translation import tr
 
 TABLES = {
     "enter": "calls",
@@ -48,7 +49,7 @@ def merge(tapes: Sequence[Tape]) -> Tape:
 
 def rank_name(rank: int) -> str:
     """Return the name of a rank, which is that of its box."""
-    return f"rank {rank}"
+    return tr("rank {rank}", rank=rank)
 
 
 class _Shared(Struct):
@@ -520,7 +521,7 @@ def _chain(parts: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
 
 
 def _box(rank: int) -> Call:
-    return Call(rank, rank_name(rank), "Rank", None, -1 - rank, True, 0)
+    return Call(rank, rank_name(rank), tr("Rank"), None, -1 - rank, True, 0)
 
 
 def _problem(rank: int, error: Problem | None) -> Problem | None:

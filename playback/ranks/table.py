@@ -7,6 +7,7 @@ from msgspec import Struct
 from gradscribe.engine.protocol.ranks.join import JoinedCollective, join
 from gradscribe.engine.protocol.tape import Collective, Tape, Value
 from gradscribe.playback.tape import snapshot_text
+from gradscribe.playback.translation import tr
 
 NAMES = {"ddp": "DDP", "fsdp": "FSDP"}
 MOST_TENSORS = 2
@@ -39,7 +40,7 @@ class _ValueTexts:
         """Return the first of these values, and how many more there are."""
         shown = [self._one(self._values[number]) for number in ids[:MOST_TENSORS]]
         more = len(ids) - len(shown)
-        return ", ".join([*shown, f"{more} more"] if more else shown)
+        return ", ".join([*shown, tr("{more} more", more=more)] if more else shown)
 
     def _one(self, value: Value) -> str:
         kept = value.snapshot
@@ -61,7 +62,7 @@ def name(joined: JoinedCollective) -> str:
     """Return the name of a collective: ``all_reduce avg (DDP)``, ``send 0 → 1``."""
     call = joined.first
     if joined.is_message:
-        return f"send {joined.group[0]} → {joined.group[-1]}"
+        return tr("send {group} → {group_2}", group=joined.group[0], group_2=joined.group[-1])
     parts = [joined.kind]
     if call.reduce and call.kind in ("all_reduce", "reduce", "reduce_scatter"):
         parts.append(call.reduce)
@@ -80,12 +81,18 @@ def trouble(joined: JoinedCollective) -> str:
     """Return what is wrong with a collective; empty if all ranks came out of it."""
     if joined.missing:
         ranks = ", ".join(map(str, joined.missing))
-        return f"never reached by rank {ranks}" if len(joined.missing) == 1 else f"never by {ranks}"
+        return (
+            tr("never reached by rank {ranks}", ranks=ranks)
+            if len(joined.missing) == 1
+            else tr("never by {ranks}", ranks=ranks)
+        )
     waiting = [rank for rank, call in joined.calls.items() if not call.is_done]
     if waiting:
-        return f"waited in by rank {', '.join(map(str, sorted(waiting)))}"
+        return tr("waited in by rank {join}", join=", ".join(map(str, sorted(waiting))))
     return (
-        "" if len({call.kind for call in joined.calls.values()} - {"recv"}) <= 1 else "they differ"
+        ""
+        if len({call.kind for call in joined.calls.values()} - {"recv"}) <= 1
+        else tr("they differ")
     )
 
 
@@ -93,14 +100,18 @@ def collectives_text(tapes: Sequence[Tape], most: int = 40) -> str:
     """Return the collectives as text for a terminal: a line each, with the numbers below."""
     found = lines(tapes)
     if not found:
-        return "no collective: the ranks did not talk to each other\n"
+        return tr("no collective: the ranks did not talk to each other\n")
     text = []
     for row in found[:most]:
-        place = f"line {row.line}" if row.line else "inside torch"
+        place = tr("line {line}", line=row.line) if row.line else tr("inside torch")
         text.append(f"{place}: {row.name}" + (f"  ! {row.trouble}" if row.trouble else ""))
-        text += [f"  rank {rank} in   {given}" for rank, given in enumerate(row.given) if given]
+        text += [
+            tr("  rank {rank} in   {given}", rank=rank, given=given)
+            for rank, given in enumerate(row.given)
+            if given
+        ]
         if row.result:
-            text.append(f"  out         {row.result}")
+            text.append(tr("  out         {result}", result=row.result))
     if len(found) > most:
-        text.append(f"and {len(found) - most} more")
+        text.append(tr("and {value} more", value=len(found) - most))
     return "\n".join(text) + "\n"

@@ -5,6 +5,7 @@ from gradscribe.playback.tape import passes, snapshot_text
 from gradscribe.playback.tape.expressions import value_expression
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting, symbols
+from gradscribe.playback.translation import ngettext, tr
 
 MAX_LISTED = 6
 """Most items that are listed by name; the others are counted."""
@@ -16,16 +17,23 @@ def caption(index: Index, at: int) -> str:
     if event.kind == "node":
         node = index.nodes[index.tape.executions[event.ref].node]
         sends = index.tape.executions[event.ref].edges
-        return f"{node.name} {'hands on its gradient' if sends else 'receives its gradient'}"
-    if event.kind == "accumulate":
         return (
-            f"{value_name(index, index.tape.accumulations[event.ref].leaf)} collects its gradient"
+            f"{node.name} {(tr('hands on its gradient') if sends else tr('receives its gradient'))}"
+        )
+    if event.kind == "accumulate":
+        return tr(
+            "{value_name} collects its gradient",
+            value_name=value_name(index, index.tape.accumulations[event.ref].leaf),
         )
     if event.kind == "op":
         return _op_caption(index, index.op(event.ref), index.kinds[event.ref] == "update")
     if event.kind == "leaf":
         read = index.values[event.ref].maker == ".grad"
-        return f"{value_name(index, event.ref)} is {'read' if read else 'made'}"
+        return (
+            tr("{value_name} is read", value_name=value_name(index, event.ref))
+            if read
+            else tr("{value_name} is made", value_name=value_name(index, event.ref))
+        )
     return ledger_text(index, at)
 
 
@@ -51,10 +59,14 @@ def value_name(index: Index, value: int) -> str:
         return name
     if made.op is not None:
         found = value_expression(index, value)
-        return found.text if found is not None else f"the {symbols.op_title(index.op(made.op))}"
+        return (
+            found.text
+            if found is not None
+            else tr("the {op_title}", op_title=symbols.op_title(index.op(made.op)))
+        )
     if made.maker in (".grad", "grad"):
         return "a gradient"
-    return f"the {made.maker.rsplit('.', 1)[-1]}" if made.maker else "a tensor"
+    return tr("the {rsplit}", rsplit=made.maker.rsplit(".", 1)[-1]) if made.maker else "a tensor"
 
 
 def edge_target_name(index: Index, edge: Edge) -> str:
@@ -80,11 +92,19 @@ def _leaf(index: Index, value: Value) -> str:
 
 def _op_caption(index: Index, op: Op, updates: bool) -> str:
     if updates and op.inplace:
-        return f"{value_name(index, op.outputs[0])} is updated in place"
+        return tr("{value_name} is updated in place", value_name=value_name(index, op.outputs[0]))
     if op.inplace:
-        return f"{symbols.op_title(op)} changes {value_name(index, op.outputs[0])} in place"
+        return tr(
+            "{op_title} changes {value_name} in place",
+            op_title=symbols.op_title(op),
+            value_name=value_name(index, op.outputs[0]),
+        )
     name = result_name(index, op)
-    return f"{symbols.op_title(op)} makes {name}" if name else f"{symbols.op_title(op)} runs"
+    return (
+        tr("{op_title} makes {name}", op_title=symbols.op_title(op), name=name)
+        if name
+        else tr("{op_title} runs", op_title=symbols.op_title(op))
+    )
 
 
 def result_name(index: Index, op: Op) -> str:
@@ -108,7 +128,11 @@ def _op(index: Index, op: Op, updates: bool) -> str:
         return f"{symbols.op_title(op)} {verb} {value_name(index, made.id)}: {old} → {new}"
     name = result_name(index, op)
     title = symbols.op_title(op)
-    return f"{title} made {name} = {new}" if name else f"{title} made {new}"
+    return (
+        tr("{title} made {name} = {new}", title=title, name=name, new=new)
+        if name
+        else tr("{title} made {new}", title=title, new=new)
+    )
 
 
 def _node(index: Index, number: int) -> str:
@@ -116,17 +140,26 @@ def _node(index: Index, number: int) -> str:
     execution = tape.executions[number]
     received = [s for s in execution.received if s is not None]
     got = [snapshot_text.gradient(index.snapshot(s)) for s in received[:MAX_LISTED]]
-    received_text = _few(got, len(received)) if len(received) > MAX_LISTED else " and ".join(got)
-    text_ = f"{index.nodes[execution.node].name} received {received_text or 'nothing'}"
+    received_text = (
+        _few(got, len(received)) if len(received) > MAX_LISTED else tr(" and ").join(got)
+    )
+    text_ = tr(
+        "{name} received {value}",
+        name=index.nodes[execution.node].name,
+        value=received_text or "nothing",
+    )
     sent = [tape.edges[e] for e in execution.edges if tape.edges[e].gradient is not None]
     if not sent:
         return text_
     shares = [
-        f"{snapshot_text.gradient(index.snapshot(edge.gradient))} "
-        f"to {edge_target_name(index, edge)}"
+        tr(
+            "{gradient} to {edge_target_name}",
+            gradient=snapshot_text.gradient(index.snapshot(edge.gradient)),
+            edge_target_name=edge_target_name(index, edge),
+        )
         for edge in sent[:MAX_LISTED]
     ]
-    return f"{text_}, sent {_few(shares, len(sent))}"
+    return tr("{text}, sent {few}", text=text_, few=_few(shares, len(sent)))
 
 
 def _accumulated(index: Index, number: int) -> str:
@@ -153,8 +186,12 @@ def _accumulated(index: Index, number: int) -> str:
     parts += shares
     written = sum_text([snapshot_text.gradient(index.snapshot(s)) for s in parts[:MAX_LISTED]])
     if len(parts) > MAX_LISTED:
-        written = f"{written} + {formatting.count(len(parts) - MAX_LISTED, 'other')}"
-    return f"{name}.grad: {written} = {total}"
+        written = (
+            written
+            + " + "
+            + ngettext("{count:,} other", "{count:,} others", len(parts) - MAX_LISTED)
+        )
+    return tr("{name}.grad: {written} = {total}", name=name, written=written, total=total)
 
 
 def _rare(index: Index, event: Event) -> str:
@@ -162,23 +199,31 @@ def _rare(index: Index, event: Event) -> str:
     if event.kind in ("enter", "leave"):
         call = tape.calls[event.ref]
         name = f"{call.name} ({call.kind})" if call.name else call.kind
-        return f"{'Entering' if event.kind == 'enter' else 'Leaving'} {name}"
+        return f"{(tr('Entering') if event.kind == 'enter' else tr('Leaving'))} {name}"
     if event.kind == "backward":
         roots = tape.passes[event.ref].roots
         names = [value_name(index, root) for root in roots if root is not None]
-        start = f"ackward starts at {_listed(names) or 'its root'}"
+        start = tr("ackward starts at {value}", value=_listed(names) or tr("its root"))
         asks = tape.passes[event.ref].kind == "grad" and tape.passes[event.ref].inputs
         return f"{passes.title(index, event.ref)}: b{start}" if asks else f"B{start}"
     if event.kind == "end":
         asks = tape.passes[event.ref].kind == "grad" and tape.passes[event.ref].inputs
-        return f"{passes.title(index, event.ref)} is done" if asks else "Backward is done"
+        return (
+            tr("{title} is done", title=passes.title(index, event.ref))
+            if asks
+            else tr("Backward is done")
+        )
     if event.kind == "step":
         return _step(index, event.ref)
     if event.kind == "zero_grad":
         reset = tape.resets[event.ref]
         names = [f"{value_name(index, leaf)}.grad" for leaf in reset.leaves]
         to = "None" if reset.to_none else "0"
-        return f"{_listed(names)} set to {to}" if names else "No gradient to reset"
+        return (
+            tr("{listed} set to {to}", listed=_listed(names), to=to)
+            if names
+            else tr("No gradient to reset")
+        )
     if event.kind == "write":
         return _written(index, event.ref)
     if event.kind == "grad":
@@ -186,22 +231,26 @@ def _rare(index: Index, event: Event) -> str:
         if len(changes) == 1:
             leaf, after = changes[0]
             now = snapshot_text.gradient(index.snapshot(after))
-            return f"{value_name(index, leaf)}.grad is changed by the program: now {now}"
+            return tr(
+                "{value_name}.grad is changed by the program: now {now}",
+                value_name=value_name(index, leaf),
+                now=now,
+            )
         names = [f"{value_name(index, leaf)}.grad" for leaf, _ in changes]
-        return f"{_listed(names)} are changed by the program"
+        return tr("{listed} are changed by the program", listed=_listed(names))
     if event.kind == "gap":
         gap = tape.gaps[event.ref]
-        return f"{steps_text(gap)} passed"
+        return tr("{steps_text} passed", steps_text=steps_text(gap))
     if event.kind == "print":
         return "Printed " + tape.prints[event.ref].rstrip("\n")[:80]
-    return f"{tape.error.type}: {tape.error.message}" if tape.error else "An error was raised"
+    return f"{tape.error.type}: {tape.error.message}" if tape.error else tr("An error was raised")
 
 
 def steps_text(gap: Gap) -> str:
     """Return the steps of a gap, as ``Steps 12 to 40``."""
     if gap.first == gap.last:
-        return f"Step {gap.first:,}"
-    return f"Steps {gap.first:,} to {gap.last:,}"
+        return tr("Step {first:,}", first=gap.first)
+    return tr("Steps {first:,} to {last:,}", first=gap.first, last=gap.last)
 
 
 def _step(index: Index, number: int) -> str:
@@ -216,19 +265,32 @@ def _step(index: Index, number: int) -> str:
         else:
             moved.append(name)
     if not moved:
-        return f"{step.optimizer} stepped and changed nothing"
-    return f"{step.optimizer} stepped: {', '.join(moved[:6])}{', …' if len(moved) > 6 else ''}"
+        return tr("{optimizer} stepped and changed nothing", optimizer=step.optimizer)
+    return tr(
+        "{optimizer} stepped: {join}{value}",
+        optimizer=step.optimizer,
+        join=", ".join(moved[:6]),
+        value=(", …" if len(moved) > 6 else ""),
+    )
 
 
 def _written(index: Index, number: int) -> str:
     changes = index.tape.writes[number]
     if len(changes) > 1:
-        return f"{_listed([value_name(index, change.before) for change in changes])} are changed"
+        return tr(
+            "{listed} are changed",
+            listed=_listed([value_name(index, change.before) for change in changes]),
+        )
     old, new = (
         snapshot_text.value(index.snapshot(index.values[value].snapshot))
         for value in (changes[0].before, changes[0].after)
     )
-    return f"{value_name(index, changes[0].before)} is changed: {old} → {new}"
+    return tr(
+        "{value_name} is changed: {old} → {new}",
+        value_name=value_name(index, changes[0].before),
+        old=old,
+        new=new,
+    )
 
 
 def sum_text(parts: list[str]) -> str:
@@ -246,6 +308,8 @@ def _listed(parts: list[str]) -> str:
 def _few(parts: list[str], count: int) -> str:
     """Return the first of ``count`` parts as a list, and the number of the others."""
     if count > MAX_LISTED:
-        others = formatting.count(count - MAX_LISTED + 1, "other")
-        return f"{', '.join(parts[: MAX_LISTED - 1])} and {others}"
-    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
+        others = ngettext("{count:,} other", "{count:,} others", count - MAX_LISTED + 1)
+        return tr("{join} and {others}", join=", ".join(parts[: MAX_LISTED - 1]), others=others)
+    return (
+        tr(" and ").join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
+    )

@@ -3,6 +3,7 @@
 from pathlib import PurePath, PureWindowsPath
 
 from gradscribe.engine.protocol.figures import Figure
+from gradscribe.playback.translation import tr
 
 NAMED = 2
 """Files that were not written, of which the names are listed."""
@@ -14,9 +15,14 @@ def unwritten_files(figures: tuple[Figure, ...]) -> str:
     if not names:
         return ""
     some = ", ".join(dict.fromkeys(names[:NAMED]))
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    more = tr(" and {value} more", value=len(names) - NAMED) if len(names) > NAMED else ""
     verb = "were" if len(names) > 1 else "was"
-    return f"{some}{more} {verb} not written: programs use no files here."
+    return tr(
+        "{some}{more} {verb} not written: programs use no files here.",
+        some=some,
+        more=more,
+        verb=verb,
+    )
 
 
 def files_to_save(figures: tuple[Figure, ...]) -> dict[str, bytes]:

@@ -11,8 +11,9 @@ from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.tape.index import Index, index_of
 from gradscribe.playback.tape.passes import pass_of_nodes
 from gradscribe.playback.tape.scenes import scenes
+from gradscribe.playback.translation import tr
 
-_ORDERS = {1: "Backward", 2: "Second derivative", 3: "Third derivative"}
+_ORDERS = {1: tr("Backward"), 2: tr("Second derivative"), 3: tr("Third derivative")}
 
 
 def pass_names(tape: Tape | Index) -> dict[int, str]:
@@ -47,9 +48,13 @@ def _pass_names(index: Index) -> dict[int, str]:
     names = {}
     for run, group in groups.items():
         seen[group] += 1
-        name = _ORDERS.get(group[1], f"{group[1]}th derivative")
+        name = _ORDERS.get(group[1], tr("{group}th derivative", group=group[1]))
         count = sizes[group]
-        names[run] = f"{name} {seen[group]:,} of {count:,}" if count > 1 else name
+        names[run] = (
+            tr("{name} {seen:,} of {count:,}", name=name, seen=seen[group], count=count)
+            if count > 1
+            else name
+        )
     return names
 
 

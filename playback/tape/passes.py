@@ -4,6 +4,7 @@ from bisect import bisect_right
 
 from gradscribe.engine.protocol.tape import Value
 from gradscribe.playback.tape.index import Index
+from gradscribe.playback.translation import tr
 
 MAX_NAMES = 3
 """Most inputs of a pass that its title lists."""
@@ -95,7 +96,7 @@ def title(index: Index, run: int) -> str:
     """Return a pass in a few words: ``∂y/∂x``, ``∂y/∂(a, b)``, ``backward of loss``."""
     row = index.tape.passes[run]
     if row.kind == "backward":
-        return f"backward of {root_text(index, run)}"
+        return tr("backward of {root_text}", root_text=root_text(index, run))
     if len(row.inputs) == 1:
         return derivative(index, run, 0)
     names = [_name(index, input_value(index, t)) for t in row.inputs[:MAX_NAMES]]
@@ -116,7 +117,7 @@ def made_by(index: Index, value: Value) -> str:
     if found is not None:
         return derivative(index, *found)
     run = pass_of_nodes(index).get(value.node) if value.node is not None else None
-    return f"in {title(index, run)}" if run is not None else ""
+    return tr("in {title}", title=title(index, run)) if run is not None else ""
 
 
 def _listed(names: list[str], count: int) -> str:

@@ -9,6 +9,7 @@ from gradscribe.engine.protocol.tape import Event, StepLoop, Tape
 from gradscribe.playback.tape.index import Index, index_of
 from gradscribe.playback.tape.loops.partial_loops import main_loop
 from gradscribe.playback.tape.loops.rounds import OUTSIDE, LoopText, last_line
+from gradscribe.playback.translation import tr
 
 
 class Scene(Struct, frozen=True):
@@ -46,7 +47,11 @@ def _scenes(index: Index) -> tuple[Scene, ...]:
     made = []
     for number, (start, stop) in enumerate(zip(starts, stops, strict=True), 1):
         ops = [e.ref for e in index.tape.events[start:stop] if e.kind == "op"]
-        title = f"Step {number} of {len(starts)}" if len(starts) > 1 else ""
+        title = (
+            tr("Step {number} of {starts_count}", number=number, starts_count=len(starts))
+            if len(starts) > 1
+            else ""
+        )
         if loop is not None:
             title = _partial_title(loop, firsts, start, stop)
         made.append(Scene(start, stop, (min(ops), max(ops) + 1) if ops else (0, 0), title))
@@ -59,7 +64,11 @@ def _partial_title(loop: StepLoop, firsts: list[int], start: int, stop: int) -> 
     if place < 0 or (firsts[place] < start and place + 1 < len(firsts)):
         return ""
     step = loop.full[place][0]
-    return f"Step {step:,} of {loop.steps:,}" if firsts[place] >= start else "After the loop"
+    return (
+        tr("Step {step:,} of {steps:,}", step=step, steps=loop.steps)
+        if firsts[place] >= start
+        else tr("After the loop")
+    )
 
 
 def scene_index_at(scenes_: tuple[Scene, ...], position: int) -> int:

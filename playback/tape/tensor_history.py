@@ -12,6 +12,7 @@ from gradscribe.playback.tape.index import Index
 from gradscribe.playback.tape.loops.loop_scalars import ScalarSeries
 from gradscribe.playback.tape.loops.steps import Steps, event_key, steps_of
 from gradscribe.playback.tape.scenes import scenes
+from gradscribe.playback.translation import tr
 
 MOST_ELEMENTS = 3
 """Most elements of a tensor that have a curve each; of a larger one the norm is drawn."""
@@ -48,21 +49,21 @@ def tensor_history(index: Index, number: int) -> Generator[None, None, TensorHis
     name = event_text.value_name(index, number)
     home = index.first_version(number)
     if not steps.starts:
-        return TensorHistory(name, note="The program has no loop")
+        return TensorHistory(name, note=tr("The program has no loop"))
     if value.node is None and (home in index.grads or home in index.updates):
         values, gradients = _leaf_values(index, steps, home), _leaf_gradients(index, steps, home)
         called, numbers = f"{name}.grad", [home]
     else:
         numbers = yield from same_values(index, steps, number)
         if len(numbers) < 2:
-            note = f"{name} is made in a single step"
+            note = tr("{name} is made in a single step", name=name)
             return TensorHistory(name, note=note, values=frozenset([number, home]))
         values = _snapshots(index, numbers)
         gradients = _gradients(index, steps, numbers)
         called = f"∂{_root(index)}/∂{name}"
     yield
     found = [*_series(index, name, values), *_series(index, called, gradients)]
-    note = "" if found else f"The numbers of {name} were not stored"
+    note = "" if found else tr("The numbers of {name} were not stored", name=name)
     return TensorHistory(name, tuple(found), note, frozenset(numbers))
 
 

@@ -4,18 +4,26 @@ from typing import NamedTuple
 
 from gradscribe.engine.protocol.messages import CostKind, CostName, CostRow, MeasuredCosts
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 
 TITLES: dict[CostKind, str] = {
-    "no_grad": "no_grad next to grad",
-    "modes": "Reverse mode next to forward mode",
+    "no_grad": tr("no_grad next to grad"),
+    "modes": tr("Reverse mode next to forward mode"),
 }
-COLUMNS = ("Way", "Time", "Middle half of the runs", "Runs", "Memory at most", "At the end")
+COLUMNS = (
+    tr("Way"),
+    tr("Time"),
+    tr("Middle half of the runs"),
+    tr("Runs"),
+    tr("Memory at most"),
+    tr("At the end"),
+)
 _WAYS: dict[CostName, str] = {
-    "graph": "Forward, recorded for backward",
-    "no_grad": "Forward under no_grad",
-    "reverse": "Reverse mode: forward and backward",
-    "jvp": "Forward mode: one direction",
-    "jvps": "Forward mode: every direction",
+    "graph": tr("Forward, recorded for backward"),
+    "no_grad": tr("Forward under no_grad"),
+    "reverse": tr("Reverse mode: forward and backward"),
+    "jvp": tr("Forward mode: one direction"),
+    "jvps": tr("Forward mode: every direction"),
 }
 
 
@@ -35,7 +43,11 @@ def cost_cells(answer: MeasuredCosts) -> list[CostCells]:
 
 
 def _cells(row: CostRow) -> tuple[str, ...]:
-    spread = "" if row.estimated else f"{_time(row.low)} to {_time(row.high)}"
+    spread = (
+        ""
+        if row.estimated
+        else tr("{time} to {time_2}", time=_time(row.low), time_2=_time(row.high))
+    )
     return (
         _WAYS[row.name],
         _time(row.seconds),
@@ -49,24 +61,28 @@ def _cells(row: CostRow) -> tuple[str, ...]:
 def cost_words(answer: MeasuredCosts) -> str:
     """Return what the measured costs are of, and what follows from them."""
     if answer.problem:
-        return f"Not measured. {answer.problem}."
+        return tr("Not measured. {problem}.", problem=answer.problem)
     rows = {row.name: row for row in answer.rows}
     said = _of_recording(rows) if answer.kind == "no_grad" else _of_modes(rows, answer)
     notes = [answer.note] if answer.note else []
     if not answer.agrees:
-        notes.append("The two modes do not give the same derivative of this program")
+        notes.append(tr("The two modes do not give the same derivative of this program"))
     if answer.is_random:
-        notes.append("Its ops draw random numbers, other ones in each run")
+        notes.append(tr("Its ops draw random numbers, other ones in each run"))
     return ". ".join((_subject(answer), *said, *notes)) + "."
 
 
 def _subject(answer: MeasuredCosts) -> str:
-    leaves = "1 leaf" if answer.leaves == 1 else f"{answer.leaves:,} leaves"
-    return (
-        f"{formatting.count(answer.calls, 'call')} of PyTorch from {leaves} with "
-        f"{formatting.count(answer.entries, 'number')} to the root of the first backward, "
-        f"on {answer.device} with {formatting.count(answer.threads, 'thread')}, "
-        "repeated in the engine; times are medians"
+    leaves = "1 leaf" if answer.leaves == 1 else tr("{leaves:,} leaves", leaves=answer.leaves)
+    return tr(
+        "{calls} of PyTorch from {leaves} with {numbers} to the root of the first "
+        "backward, on {device} with {threads}, repeated in the engine; times are "
+        "medians",
+        calls=ngettext("{count:,} call", "{count:,} calls", answer.calls),
+        leaves=leaves,
+        numbers=ngettext("{count:,} number", "{count:,} numbers", answer.entries),
+        device=answer.device,
+        threads=ngettext("{count:,} thread", "{count:,} threads", answer.threads),
     )
 
 
@@ -74,15 +90,21 @@ def _of_recording(rows: dict[CostName, CostRow]) -> list[str]:
     graph, bare = rows.get("graph"), rows.get("no_grad")
     if graph is None or bare is None:
         return []
-    said = [f"Recording for backward takes {_times(graph, bare)} the time"]
+    said = [tr("Recording for backward takes {times} the time", times=_times(graph, bare))]
     if graph.low <= bare.high:
-        said = ["The times with and without recording differ by less than their scatter"]
+        said = [tr("The times with and without recording differ by less than their scatter")]
     most, bare_most = formatting.size(graph.bytes), formatting.size(bare.bytes)
     held, bare_held = formatting.size(graph.held), formatting.size(bare.held)
     said.append(
-        f"Inputs and parameters aside, tensors take at most {most} with the graph and {bare_most} "
-        f"without; when the forward has ended, backward keeps {held} alive, and without the graph "
-        f"{bare_held} are left"
+        tr(
+            "Inputs and parameters aside, tensors take at most {most} with the graph "
+            "and {bare_most} without; when the forward has ended, backward keeps "
+            "{held} alive, and without the graph {bare_held} are left",
+            most=most,
+            bare_most=bare_most,
+            held=held,
+            bare_held=bare_held,
+        )
     )
     return said
 
@@ -91,22 +113,38 @@ def _of_modes(rows: dict[CostName, CostRow], answer: MeasuredCosts) -> list[str]
     forward, reverse = rows.get("no_grad"), rows.get("reverse")
     if forward is None or reverse is None:
         return []
-    numbers = formatting.count(answer.entries, "number")
-    all_in = f"{numbers} in {_time(reverse.seconds)}, {_times(reverse, forward)} the time of"
-    said = [f"Reverse mode has the derivatives by all {all_in} a forward"]
+    numbers = ngettext("{count:,} number", "{count:,} numbers", answer.entries)
+    all_in = tr(
+        "{numbers} in {time}, {times} the time of",
+        numbers=numbers,
+        time=_time(reverse.seconds),
+        times=_times(reverse, forward),
+    )
+    said = [tr("Reverse mode has the derivatives by all {all_in} a forward", all_in=all_in)]
     one, whole = rows.get("jvp"), rows.get("jvps")
     if one is not None and whole is not None:
-        how = "would take" if whole.estimated else "took"
+        how = tr("would take") if whole.estimated else "took"
         said.append(
-            f"Forward mode has a single direction in {_time(one.seconds)}; all {answer.entries:,} "
-            f"{how} {_time(whole.seconds)}, {_times(whole, reverse)} that of reverse mode"
+            tr(
+                "Forward mode has a single direction in {time}; all {entries:,} {how} "
+                "{time_2}, {times} that of reverse mode",
+                time=_time(one.seconds),
+                entries=answer.entries,
+                how=how,
+                time_2=_time(whole.seconds),
+                times=_times(whole, reverse),
+            )
         )
     return said
 
 
 def _times(row: CostRow, other: CostRow) -> str:
     ratio = row.seconds / other.seconds if other.seconds else 0.0
-    return f"{ratio:,.0f} times" if ratio >= 100 else f"{ratio:.3g} times"
+    return (
+        tr("{ratio:,.0f} times", ratio=ratio)
+        if ratio >= 100
+        else tr("{ratio:.3g} times", ratio=ratio)
+    )
 
 
 def _time(seconds: float) -> str:

@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable
 from pathlib import PurePath
 
+from gradscribe.playback.translation import tr
+
 MINUS = "\N{MINUS SIGN}"
 
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -100,7 +102,7 @@ def size(count: int) -> str:
 def duration(nanoseconds: float) -> str:
     """Return a time as ``850 ns``, ``12.3 µs``, ``4.1 ms``, ``2.5 s``."""
     if nanoseconds < 999.5:
-        return f"{round(nanoseconds)} ns"
+        return tr("{round} ns", round=round(nanoseconds))
     return _in_units(nanoseconds, ("µs", "ms", "s"))
 
 

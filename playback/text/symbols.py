@@ -4,6 +4,7 @@ import re
 
 from gradscribe.engine.protocol.tape import Arg, Call, Op
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext
 
 _ALIASES = {
     "iadd": "add", "radd": "add", "isub": "sub", "subtract": "sub", "imul": "mul", "rmul": "mul",
@@ -168,7 +169,7 @@ def parameter_count(count: int) -> str:
     if not count:
         return ""
     if count < 10_000:
-        return f"{count:,} param{'' if count == 1 else 's'}"
+        return ngettext("{count:,} param", "{count:,} params", count)
     if count < 10_000_000:
         return f"{count / 1000:,.0f} k params"
     return f"{count / 1e6:,.0f} M params"

@@ -15,10 +15,14 @@ from importlib.resources import files
 from gradscribe.engine.protocol.tape import Finding, Tape
 from gradscribe.playback.graph import number_grid
 from gradscribe.playback.tape.index import Index, index_of
+from gradscribe.playback.translation import language, tr
 from gradscribe.playback.web_page.interned import Data
 from gradscribe.playback.web_page.number_text import SHADES
 from gradscribe.playback.web_page.run_data import PageLimits, RunData
 
+_HTML_TEXT = re.compile(r"@t\((.*?)\)@")
+_SCRIPT_TEXT = re.compile(r'\bt\("((?:[^"\\]|\\.)*)"')
+"""Text that is translated, in the page and in its script."""
 MOST_BYTES = 8_000_000
 """Longest data of a page."""
 SCRIPTS = ("state", "card", "wire", "graph", "panels", "player")
@@ -36,24 +40,27 @@ def to_html(
     is left out. The text has no lone surrogates.
     """
     index, limits = index_of(tape), PageLimits()
-    data = _json(RunData(index, limits).data(source, title, findings))
+    texts = _texts()
+    data = _json(RunData(index, limits).data(source, title, findings) | {"texts": texts})
     while len(data) > MOST_BYTES and limits.events > 1:
         limits = limits.halved()
-        data = _json(RunData(index, limits).data(source, title, findings))
-    return _page(title or "Run", data)
+        data = _json(RunData(index, limits).data(source, title, findings) | {"texts": texts})
+    return _page(title or tr("Run"), data)
 
 
 def _page(title: str, data: str) -> str:
     style, script = _style(), "\n".join(_asset(f"{name}.js") for name in SCRIPTS)
     script = f'"use strict";\n(() => {{\n{script}\n}})();\n'
     parts = {
+        "@lang@": language().replace("_", "-"),
         "@policy@": _policy(style, script),
         "@title@": html.escape(_BIDI.sub("\ufffd", title)),
         "@style@": style,
         "@script@": script,
         "@data@": data,
     }
-    page = re.sub("|".join(parts), lambda found: parts[found[0]], _asset("page.html"))
+    marked = _HTML_TEXT.sub(lambda found: html.escape(tr(found[1])), _asset("page.html"))
+    page = re.sub("|".join(parts), lambda found: parts[found[0]], marked)
     return page.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -66,6 +73,13 @@ def _policy(style: str, script: str) -> str:
 
 def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _texts() -> Data:
+    """Return the translations of the script's text; none if the language is English."""
+    found = _SCRIPT_TEXT.findall("".join(_asset(f"{name}.js") for name in SCRIPTS))
+    pairs = {text: tr(text) for text in (json.loads(f'"{part}"') for part in found)}
+    return {text: words for text, words in pairs.items() if words != text}
 
 
 def _asset(name: str) -> str:

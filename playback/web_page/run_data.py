@@ -12,14 +12,14 @@ from gradscribe.playback.tape.index import Index
 from gradscribe.playback.tape.phases import ACTIVE, phases
 from gradscribe.playback.tape.scenes import scenes
 from gradscribe.playback.tape.track import segments, value_rows
-from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr, translated
 from gradscribe.playback.web_page.explanation_data import Explanations
 from gradscribe.playback.web_page.interned import Data, Interned, add_change
 from gradscribe.playback.web_page.scene_data import Tables, scene_data
 from gradscribe.playback.web_page.subjects import Subjects
 
 VERSION = 1
-INVITATION = "Click a card to look inside"
+INVITATION = tr("Click a card to look inside")
 
 
 class PageLimits(Struct, frozen=True):
@@ -95,7 +95,11 @@ class RunData:
         stops = [scene.stop for scene in scenes(self.index) if scene.stop <= most]
         stop = stops[-1] if stops else most
         self.left_out.append(
-            f"This page shows the first {stop:,} of {total:,} events; the rest did not fit"
+            tr(
+                "This page shows the first {stop:,} of {total:,} events; the rest did not fit",
+                stop=stop,
+                total=total,
+            )
         )
         return stop
 
@@ -111,8 +115,10 @@ class RunData:
             closed = max(closed, made.closed)
             left -= made.cards
         if closed:
-            modules = formatting.count(closed, "module")
-            self.left_out.append(f"{modules} cannot be opened here: their graphs did not fit")
+            modules = ngettext("{count:,} module", "{count:,} modules", closed)
+            self.left_out.append(
+                tr("{modules} cannot be opened here: their graphs did not fit", modules=modules)
+            )
         return found
 
     def _subjects(self) -> Data:
@@ -122,18 +128,20 @@ class RunData:
             positions = self.subjects.positions(subject, self.stop)
             left -= len(positions)
             if left < 0:
-                self.left_out.append("Some cards have no explanation here: they did not fit")
+                self.left_out.append(tr("Some cards have no explanation here: they did not fit"))
                 break
             found[key] = self.subjects.data(subject, positions)
         if self.subjects.is_full:
-            self.left_out.append("Some tensors are here without their numbers: they did not fit")
+            self.left_out.append(
+                tr("Some tensors are here without their numbers: they did not fit")
+            )
         return found
 
     def _events(self) -> list[list[object]]:
         """Return a row a position, from 0: line, activity, milliseconds, sentence, explanation."""
         index = self.index
         known = phases(index)
-        found: list[list[object]] = [[0, "", 0, "Start", self._explanation(0)]]
+        found: list[list[object]] = [[0, "", 0, tr("Start"), self._explanation(0)]]
         for at, event in enumerate(index.tape.events[: self.stop]):
             found.append(
                 [
@@ -193,12 +201,14 @@ class RunData:
 
 def about(tape: Tape) -> str:
     """Return what a run consists of, in a few words."""
-    parts = [formatting.count(len(tape.ops), "op")]
+    parts = [ngettext("{count:,} op", "{count:,} ops", len(tape.ops))]
     if tape.executions:
-        parts.append(formatting.count(len(tape.executions), "backward node"))
+        parts.append(
+            ngettext("{count:,} backward node", "{count:,} backward nodes", len(tape.executions))
+        )
     parameters = len({value.tensor for value in tape.values if value.role == "parameter"})
     if parameters:
-        parts.append(formatting.count(parameters, "parameter"))
+        parts.append(ngettext("{count:,} parameter", "{count:,} parameters", parameters))
     return " · ".join(parts)
 
 
@@ -211,18 +221,18 @@ def _error(problem: Problem | None) -> Data | None:
         return None
     return {
         "type": problem.type,
-        "message": problem.message[:4000],
-        "hint": problem.hint,
+        "message": translated(problem.message[:4000]),
+        "hint": translated(problem.hint),
         "line": problem.place.line,
     }
 
 
 def _finding(source: str, finding: Finding) -> Data:
     return {
-        "title": finding.title,
+        "title": translated(finding.title),
         "line": finding.place.line,
-        "message": finding.message,
-        "why": finding.why,
+        "message": translated(finding.message),
+        "why": translated(finding.why),
         "severity": finding.severity,
         "fix": changed_lines(source, finding.fix)[:12] if finding.fix else [],
     }

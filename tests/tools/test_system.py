@@ -75,6 +75,26 @@ def test_root_gets_an_ssh_server_once(system, monkeypatch):
     assert len(installs) == 1
 
 
+def test_root_gets_a_virtual_screen_as_far_as_it_lacks_parts(system, monkeypatch):
+    installs: list = []
+    loaded_after(system, monkeypatch, installs)
+    monkeypatch.setattr(system, "loads", lambda library: library != "libxcb-cursor.so.0")
+    monkeypatch.setattr(system, "installer", list)
+    monkeypatch.setattr(system.shutil, "which", lambda name: name != "xdotool")
+    monkeypatch.setattr(system.Path, "exists", lambda path: path.name != "at-spi2-registryd")
+    system.provide_screen()
+    assert installs == [([], ["xdotool", "at-spi2-core", "libxcb-cursor0"])]
+    monkeypatch.setattr(system, "loads", lambda library: True)
+    monkeypatch.setattr(system.shutil, "which", lambda name: name)
+    monkeypatch.setattr(system.Path, "exists", lambda path: True)
+    system.provide_screen()
+    assert len(installs) == 1
+    monkeypatch.setattr(system.shutil, "which", lambda name: None)
+    monkeypatch.setattr(system, "installer", lambda: ["sudo", "-n"])
+    system.provide_screen()
+    assert len(installs) == 1
+
+
 def test_sudo_is_spent_on_what_is_needed_only(system, monkeypatch):
     installs: list = []
     loaded_after(system, monkeypatch, installs)

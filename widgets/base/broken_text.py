@@ -15,6 +15,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QLabel, QMenu, QWidget
 
+from gradscribe.playback.translation import tr
+
 BREAK = "\N{ZERO WIDTH SPACE}"
 
 
@@ -121,10 +123,10 @@ class BrokenTextLabel(QLabel):
         """Return a menu that copies the selection or selects all; it deletes itself when closed."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        copy = menu.addAction("Copy")
+        copy = menu.addAction(tr("Copy"))
         copy.setEnabled(self.hasSelectedText())
         copy.triggered.connect(lambda: self.copy())
-        menu.addAction("Select all").triggered.connect(self._select_all)
+        menu.addAction(tr("Select all")).triggered.connect(self._select_all)
         return menu
 
 

@@ -214,7 +214,8 @@ def sheet(theme: Theme) -> str:
     for token in sorted(set(_tokens(text)), key=len, reverse=True):
         text = text.replace(f"@{token}@", theme.color(token).name())
     text = text.replace("%ui%", ", ".join(f'"{family}"' for family in ui_families()))
-    return text.replace("%mono%", ", ".join(f'"{family}"' for family in mono_families()))
+    text = text.replace("%mono%", ", ".join(f'"{family}"' for family in mono_families()))
+    return theme.thicken(text)
 
 
 def rescaled(text: str, scale: float) -> str:

@@ -6,6 +6,8 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, QRectF, 
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QMenu, QWidget
 
+from gradscribe.playback.translation import tr
+
 Entry = tuple[str, Callable[[], object]]
 """Title and what it does; an empty title is a separator."""
 
@@ -87,8 +89,8 @@ def offer_copies(
         view.setCurrentIndex(index)
         count = view.model().rowCount(index.parent())
         copies: tuple[Entry, ...] = (
-            ("Copy the row", lambda: copy_rows([index])),
-            ("Copy the table", lambda: copy_rows(map(index.siblingAtRow, range(count)))),
+            (tr("Copy the row"), lambda: copy_rows([index])),
+            (tr("Copy the table"), lambda: copy_rows(map(index.siblingAtRow, range(count)))),
         )
         gap: tuple[Entry, ...] = (("", lambda: None),) if entries else ()
         pop_up(view, at, (*entries, *gap, *copies))

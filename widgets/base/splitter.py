@@ -6,6 +6,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QPalette, QPen, QShowEvent
 from PySide6.QtWidgets import QSplitter, QSplitterHandle, QWidget
 
+from gradscribe.playback.translation import tr
+
 GRIP_LENGTH, GRIP_WIDTH = 28.0, 4.0
 """Pixels of the grip in the middle of a handle."""
 KEY_STEP = 20
@@ -54,16 +56,16 @@ class _GripHandle(QSplitterHandle):
         super().__init__(direction, splitter)
         # Not splitter(): PySide makes what that returns the owner of widgets that move elsewhere.
         self._owner = splitter
-        self.setToolTip("Drag to share the space, or use the arrow keys")
+        self.setToolTip(tr("Drag to share the space, or use the arrow keys"))
         # A click leaves the focus where it is: whoever drags goes on typing.
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
     def showEvent(self, happened: QShowEvent) -> None:
         """Name the handle after the parts that it separates; called by Qt."""
         super().showEvent(happened)
-        named = " and ".join(self._owner.names_around(self._owner.indexOf(self)))
-        self.setAccessibleName(f"Border between {named}" if named else "Border")
-        self.setAccessibleDescription("The arrow keys, Home and End move it")
+        named = tr(" and ").join(self._owner.names_around(self._owner.indexOf(self)))
+        self.setAccessibleName(tr("Border between {named}", named=named) if named else tr("Border"))
+        self.setAccessibleDescription(tr("The arrow keys, Home and End move it"))
 
     def keyPressEvent(self, pressed: QKeyEvent) -> None:
         """Move the handle by the arrow keys of its direction, Home and End; called by Qt."""

@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QMenu, QTabWidget, QToolButton
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.stylesheet import TAB_LEFT
 
@@ -26,6 +27,7 @@ class CompactTabs(QTabWidget):
         super().__init__()
         self._refit = single_shot(self, self._fit_titles)
         """After a change of the text size the bar has its new font only in the next turn."""
+        self.setAccessibleName(tr("Pages"))
         self.setDocumentMode(True)
         # Qt's scroll buttons would hide one of the titles. A title that is too long even alone is
         # elided in the middle, since it may end with a count.
@@ -45,12 +47,12 @@ class CompactTabs(QTabWidget):
         """Return the button that lists all titles in a menu."""
         button = QToolButton()
         button.setProperty("quiet", True)
-        button.setText("More")
+        button.setText(tr("More"))
         button.setArrowType(Qt.ArrowType.DownArrow)
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        button.setAccessibleName("All pages")
-        button.setToolTip("All pages")
+        button.setAccessibleName(tr("All pages"))
+        button.setToolTip(tr("All pages"))
         self.pages = QMenu(button)
         # Not setMenu: that would run a nested event loop while the menu is open.
         button.clicked.connect(self._open_menu)

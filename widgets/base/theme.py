@@ -1,5 +1,6 @@
 """Colours and fonts: tokens read from ``assets/themes``, and the palette and style sheet."""
 
+import re
 import tomllib
 from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
@@ -9,7 +10,9 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
 
 from gradscribe.widgets.base import stylesheet
 
-THEMES = ("light", "dark")
+THEMES = ("light", "dark", "contrast-light", "contrast-dark")
+STROKES = 1.6
+"""Factor of the widths of lines in a theme with high contrast."""
 
 _UI = ("Inter", "Segoe UI Variable Text", "Segoe UI", "SF Pro Text", "Noto Sans", "DejaVu Sans")
 _MONO = ("JetBrains Mono", "Cascadia Mono", "SF Mono", "Consolas", "DejaVu Sans Mono")
@@ -74,15 +77,17 @@ class Theme:
 
     scale: float = 1.0
     """Text scale of panels, 1 by default; the graph has its own zoom."""
+    high_contrast: bool = False
+    """True if text has a contrast of 7:1 at least, and lines are thicker."""
 
     @staticmethod
     @cache
     def load(name: str) -> "Theme":
-        """Return the theme ``light`` or ``dark``.
+        """Return one of `THEMES`.
 
         Raises:
             FileNotFoundError: there is no such theme.
-            BadTheme: its tokens are not exactly those of this class.
+            InvalidTheme: its tokens are not exactly those of this class.
         """
         text = (
             files("gradscribe.assets")
@@ -98,6 +103,10 @@ class Theme:
     def font(self, px: float, weight: int = 400) -> QFont:
         """Return the interface font, ``px`` high at text scale 1."""
         return ui_font(px * self.scale, weight)
+
+    def stroke(self, width: float) -> float:
+        """Return the width of a line that is ``width`` pixels wide in the usual themes."""
+        return width * STROKES if self.high_contrast else width
 
     def color(self, token: str) -> QColor:
         """Return the colour of a token."""
@@ -129,20 +138,29 @@ class Theme:
         tokens["selection_hover"] = mix(self.selection, self.ink, 0.86).name()
         tokens["disabled"] = mix(self.ink3, self.panel, 0.6).name()
         tokens["check"] = "check-dark" if self.dark else "check-light"
-        return stylesheet.fill(tokens, mono_families(), scale)
+        sheet = self.thicken(stylesheet.fill(tokens, mono_families(), scale))
+        # Widgets take another font of the application only with another sheet.
+        return f"{sheet}\n/* {', '.join(ui_families())} */\n"
+
+    def thicken(self, sheet: str) -> str:
+        """Return a style sheet with the borders of this theme."""
+        if not self.high_contrast:
+            return sheet
+        wider = {"1": "2", "2": "3"}
+        return re.sub(r"\b([12])px solid", lambda found: f"{wider[found[1]]}px solid", sheet)
 
 
 def parse(name: str, text: str) -> Theme:
-    """Return the theme written in ``text`` (TOML: ``dark``, and tables of tokens).
+    """Return the theme written in ``text`` (TOML: ``dark``, ``contrast``, and tables of tokens).
 
     Raises:
-        BadTheme: a token is missing, unknown or not a colour, or the text is not TOML.
+        InvalidTheme: a token is missing, unknown or not a colour, or the text is not TOML.
     """
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidTheme(f"{name}: {error}") from error
-    dark = table.pop("dark", False)
+    dark, high = table.pop("dark", False), table.pop("contrast", False)
     colors: dict[str, QColor] = {}
     for tokens in table.values():
         for token, code in tokens.items():
@@ -153,7 +171,7 @@ def parse(name: str, text: str) -> Theme:
     wrong = set(colors) ^ set(token_names())
     if wrong:
         raise InvalidTheme(f"{name}: missing or unknown tokens: {', '.join(sorted(wrong))}")
-    return Theme(name=name, dark=bool(dark), scale=1.0, **colors)
+    return Theme(name=name, dark=bool(dark), scale=1.0, high_contrast=bool(high), **colors)
 
 
 def token_names() -> tuple[str, ...]:
@@ -206,22 +224,41 @@ def _luminance(color: QColor) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
+class _Chosen:
+    """Families that the user chose; empty for none."""
+
+    ui, mono = "", ""
+
+
+def choose_families(ui: str, mono: str) -> bool:
+    """Put these families before the usual ones, for all text from now on; return if that changed.
+
+    Themes that were loaded before show the old ones: `Theme.load` returns new ones.
+    """
+    if (ui, mono) == (_Chosen.ui, _Chosen.mono):
+        return False
+    _Chosen.ui, _Chosen.mono = ui, mono
+    for cached in (ui_families, mono_families, _font, Theme.load, _scaled):
+        cached.cache_clear()
+    return True
+
+
 @cache
 def ui_families() -> tuple[str, ...]:
     """Return the interface font families available on this system, best first."""
-    return _present(_UI, QFontDatabase.SystemFont.GeneralFont)
+    return _present((_Chosen.ui, *_UI), QFontDatabase.SystemFont.GeneralFont)
 
 
 @cache
 def mono_families() -> tuple[str, ...]:
     """Return the monospaced font families available on this system, best first."""
-    return _present(_MONO, QFontDatabase.SystemFont.FixedFont)
+    return _present((_Chosen.mono, *_MONO), QFontDatabase.SystemFont.FixedFont)
 
 
 def _present(wanted: tuple[str, ...], fallback: QFontDatabase.SystemFont) -> tuple[str, ...]:
     have = set(QFontDatabase.families())
     own = QFontDatabase.systemFont(fallback).family()
-    return (*(family for family in wanted if family in have), own)
+    return tuple(dict.fromkeys((*(family for family in wanted if family in have), own)))
 
 
 def ui_font(px: float, weight: int = 400, tabular: bool = True) -> QFont:

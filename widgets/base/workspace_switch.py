@@ -3,11 +3,12 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QFrame, QPushButton, QWidget
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox
 
 WORKSPACES = {
-    "program": ("Program", "Write a program and see its graph (Ctrl+Alt+1)"),
-    "training": ("Training", "Train a small model live (Ctrl+Alt+2)"),
+    "program": (tr("Program"), tr("Write a program and see its graph (Ctrl+Alt+1)")),
+    "training": (tr("Training"), tr("Train a small model live (Ctrl+Alt+2)")),
 }
 
 
@@ -18,7 +19,7 @@ class WorkspaceSwitch(QFrame):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Workspace")
+        self.setAccessibleName(tr("Workspace"))
         self.buttons: dict[str, QPushButton] = {}
         self._group = QButtonGroup(self)
         row = hbox(self, spacing=3)

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QBrush, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QHeaderView, QLayout, QTreeWidget, QTreeWidgetItem, QWidget
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label, sheet
@@ -15,10 +16,10 @@ from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor.source_edit import SourceEdit
 
 SIZE = (980, 560)
-TITLE = "Backward code by hand"
-COLUMNS = ("Gradient", "At", "By hand", "Autograd", "Result")
+TITLE = tr("Backward code by hand")
+COLUMNS = (tr("Gradient"), tr("At"), tr("By hand"), tr("Autograd"), tr("Result"))
 RESULT = 4
-EMPTY = "Check (Ctrl+Return) compares each gradient that the code assigns with autograd's."
+EMPTY = tr("Check (Ctrl+Return) compares each gradient that the code assigns with autograd's.")
 
 
 class CodeRow(Struct, frozen=True):
@@ -47,13 +48,13 @@ class CodeWindow(QWidget):
         self._theme = Theme.load("light")
         self._rows: tuple[CodeRow, ...] = ()
         self.editor = SourceEdit(self._theme, self)
-        self.editor.setAccessibleName("Backward code")
+        self.editor.setAccessibleName(tr("Backward code"))
         self.table = self._build_table()
         self.words = Label("words", EMPTY, self)
-        tip = "Compare with autograd's gradients (Ctrl+Return)"
-        self.check = push_button("Check", self, self._check, "primary", tip=tip)
-        tip = "Replace the code by a list of the gradients to assign; Ctrl+Z brings it back"
-        self.outline = push_button("Start over", self, self.outline_pressed, tip=tip)
+        tip = tr("Compare with autograd's gradients (Ctrl+Return)")
+        self.check = push_button(tr("Check"), self, self._check, "primary", tip=tip)
+        tip = tr("Replace the code by a list of the gradients to assign; Ctrl+Z brings it back")
+        self.outline = push_button(tr("Start over"), self, self.outline_pressed, tip=tip)
         self.split = GripSplitter(Qt.Orientation.Horizontal, 8)
         left, right = QWidget(self), QWidget(self)
         row = hbox(None, self.check, self.outline, STRETCH, spacing=8)
@@ -76,7 +77,7 @@ class CodeWindow(QWidget):
         table.setHeaderLabels(list(COLUMNS))
         table.setRootIsDecorated(False)
         table.setUniformRowHeights(True)
-        table.setAccessibleName("Gradients by hand next to autograd's")
+        table.setAccessibleName(tr("Gradients by hand next to autograd's"))
         header = table.header()
         for column in range(len(COLUMNS)):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
@@ -104,7 +105,7 @@ class CodeWindow(QWidget):
     def set_waiting(self, waiting: bool) -> None:
         """Show that the code is being checked."""
         self.check.setEnabled(not waiting)
-        self.check.setText("Checking…" if waiting else "Check")
+        self.check.setText(tr("Checking…") if waiting else tr("Check"))
 
     def show_rows(self, rows: Sequence[CodeRow], words: str) -> None:
         """Show the comparison with a sentence about it."""

@@ -7,6 +7,7 @@ from msgspec import Struct
 from PySide6.QtCore import QSignalBlocker, QTimer, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QScrollArea, QVBoxLayout, QWidget
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import STRETCH, hbox, make_scrollable, push_button, vbox
 from gradscribe.widgets.base.flow_layout import FlowLayout
 from gradscribe.widgets.base.labels import Label, sheet
@@ -58,7 +59,7 @@ class HandPane(QWidget):
         super().__init__(parent)
         self._page = HandPage()
         self.questions = QComboBox(self)
-        self.questions.setAccessibleName("Gradient to find")
+        self.questions.setAccessibleName(tr("Gradient to find"))
         self.questions.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
@@ -67,11 +68,11 @@ class HandPane(QWidget):
         self.about = Label("caption", "", self)
         self.field = ReturnEdit(self)
         self.field.setPlaceholderText("a number, [1, 2], or 2 * x")
-        self.field.setAccessibleName("The gradient, as a number or an expression")
+        self.field.setAccessibleName(tr("The gradient, as a number or an expression"))
         self.field.setMinimumWidth(60)
         self.field.returnPressed.connect(self._answer)
-        tip = "Compare with autograd's gradient (Return)"
-        self.check = push_button("Check", self, self._answer, "primary", tip=tip)
+        tip = tr("Compare with autograd's gradient (Return)")
+        self.check = push_button(tr("Check"), self, self._answer, "primary", tip=tip)
         self.reply = RichTextLabel(self)
         body = QWidget(self)
         body.setObjectName("by-hand-body")
@@ -82,10 +83,10 @@ class HandPane(QWidget):
         column.addLayout(self._build_actions())
         column.addWidget(self._build_hiding())
         column.addLayout(self._build_exercises(levels))
-        self.score_title = Label("section", "Score", self)
+        self.score_title = Label("section", tr("Score"), self)
         self.score = Label("caption", "", self)
-        tip = "Set the score back to nothing"
-        self.forget = push_button("Reset score", self, self.forget_pressed, tip=tip)
+        tip = tr("Set the score back to nothing")
+        self.forget = push_button(tr("Reset score"), self, self.forget_pressed, tip=tip)
         for part in (self.score_title, self.score):
             column.addWidget(part)
         column.addLayout(FlowLayout(self.forget))
@@ -103,16 +104,16 @@ class HandPane(QWidget):
         return filler
 
     def _build_actions(self) -> FlowLayout:
-        tip = "Go to the op at which the chain breaks"
-        self.link = push_button("Show the link", self, self.link_pressed, tip=tip)
-        tip = "Show autograd's gradient; it counts as not found"
-        self.reveal = push_button("Show the answer", self, self.show_pressed, tip=tip)
-        self.next = push_button("Next gradient", self, self.next_pressed)
+        tip = tr("Go to the op at which the chain breaks")
+        self.link = push_button(tr("Show the link"), self, self.link_pressed, tip=tip)
+        tip = tr("Show autograd's gradient; it counts as not found")
+        self.reveal = push_button(tr("Show the answer"), self, self.show_pressed, tip=tip)
+        self.next = push_button(tr("Next gradient"), self, self.next_pressed)
         return FlowLayout(self.link, self.reveal, self.next)
 
     def _build_hiding(self) -> QWidget:
-        self.hiding = QCheckBox("Hide gradients until found", self)
-        self.hiding.setToolTip("No view shows a gradient before you have found it")
+        self.hiding = QCheckBox(tr("Hide gradients until found"), self)
+        self.hiding.setToolTip(tr("No view shows a gradient before you have found it"))
         self.hiding.toggled.connect(self.hiding_changed)
         self.progress = Label("caption", "", self)
         box = QWidget(self)
@@ -121,17 +122,17 @@ class HandPane(QWidget):
 
     def _build_exercises(self, levels: Sequence[str]) -> QVBoxLayout:
         self.level = QComboBox(self)
-        self.level.setAccessibleName("Level of the exercises")
+        self.level.setAccessibleName(tr("Level of the exercises"))
         self.level.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
         self.level.setMinimumContentsLength(LEAST_CHARACTERS)
         self.level.addItems([f"{number}. {title}" for number, title in enumerate(levels, 1)])
-        tip = "A new program of this level, with its gradients hidden"
-        self.exercise = push_button("New exercise", self, self._new_exercise, tip=tip)
-        self.leave = push_button("Back to my program", self, self.leave_pressed)
-        tip = "Write the backward pass in Python, compared with autograd's"
-        self.code = push_button("Backward code…", self, self.code_pressed, tip=tip)
+        tip = tr("A new program of this level, with its gradients hidden")
+        self.exercise = push_button(tr("New exercise"), self, self._new_exercise, tip=tip)
+        self.leave = push_button(tr("Back to my program"), self, self.leave_pressed)
+        tip = tr("Write the backward pass in Python, compared with autograd's")
+        self.code = push_button(tr("Backward code…"), self, self.code_pressed, tip=tip)
         rows = vbox(None, self.level, spacing=6)
         rows.addLayout(FlowLayout(self.exercise, self.leave, self.code))
         return rows
@@ -157,7 +158,7 @@ class HandPane(QWidget):
         self.about.say(page.about)
         self.field.setEnabled(page.chosen >= 0)
         self.check.setEnabled(page.chosen >= 0 and not page.is_waiting)
-        self.check.setText("Checking…" if page.is_waiting else "Check")
+        self.check.setText(tr("Checking…") if page.is_waiting else tr("Check"))
         self.reply.set_mood(page.mood)
         self.reply.say(escape(page.reply))
         self.link.setVisible(page.has_link)

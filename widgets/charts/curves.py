@@ -12,6 +12,7 @@ from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.charts.menu import ChartMenu, MenuEntry
 from gradscribe.widgets.charts.navigation import Navigation
@@ -64,10 +65,10 @@ class CurveChart(CurvePlot):
             item.hide()
             self.view.add(item)
         self.follow = self.view.add_button(
-            "Follow", "Show all steps again, and those that are to come"
+            tr("Follow"), tr("Show all steps again, and those that are to come")
         )
         self.again = self.view.add_button(
-            "", "Go back to the first step of the stretch and train from it"
+            "", tr("Go back to the first step of the stretch and train from it")
         )
         self.follow.clicked.connect(self.fit)
         self.again.clicked.connect(self.retrain)
@@ -239,7 +240,7 @@ class CurveChart(CurvePlot):
             self.stretch = (float(low), float(high))
             found = ((curve, measure(curve, low, high)) for curve in reversed(self._shown()))
             self._measured = [(curve, one) for curve, one in found if one is not None]
-            self.again.setText(f"Train again from {self.first_step:,}")
+            self.again.setText(tr("Train again from {first_step:,}", first_step=self.first_step))
             self.again.adjustSize()
         else:
             self._measured = []
@@ -265,10 +266,21 @@ class CurveChart(CurvePlot):
     def _stretch_words(self) -> list[str]:
         if self.stretch is None:
             return []
-        words = [f"{self.step_word}s {self.first_step:,} to {math.floor(self.stretch[1]):,}"]
+        words = [
+            tr(
+                "{step_word}s {first_step:,} to {floor:,}",
+                step_word=self.step_word,
+                first_step=self.first_step,
+                floor=math.floor(self.stretch[1]),
+            )
+        ]
         for _, one in self._measured[:LISTED]:
             factor = "" if math.isnan(one.factor) else f"  ×{one.factor:.2g}"
-            numbers = f"mean {formatting.number(one.mean)}  least {formatting.number(one.least)}"
+            numbers = tr(
+                "mean {number}  least {number_2}",
+                number=formatting.number(one.mean),
+                number_2=formatting.number(one.least),
+            )
             words.append(f"{one.name}  {numbers}{factor}")
         return words
 
@@ -341,14 +353,14 @@ class CurveChart(CurvePlot):
 
     def entries(self) -> Sequence[MenuEntry]:
         """Return what the menu offers besides what every chart has."""
-        made = [MenuEntry("Logarithmic axis", lambda: self.set_log(not self.log), self.log)]
+        made = [MenuEntry(tr("Logarithmic axis"), lambda: self.set_log(not self.log), self.log)]
         if self.stretch is not None:
             low, high = self.stretch
-            made.append(MenuEntry("Zoom to the stretch", lambda: self.zoom(low, high)))
+            made.append(MenuEntry(tr("Zoom to the stretch"), lambda: self.zoom(low, high)))
             if self.is_trained:
-                again = f"Train again from step {self.first_step:,}"
+                again = tr("Train again from step {first_step:,}", first_step=self.first_step)
                 made.append(MenuEntry(again, self.retrain))
-            made.append(MenuEntry("Drop the stretch", self.drop_stretch))
+            made.append(MenuEntry(tr("Drop the stretch"), self.drop_stretch))
         return made
 
     def table(self) -> Iterator[str]:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QImage, QKeyEvent, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from gradscribe.engine.protocol.regions import RegionSummary
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.charts.view import ChartView
 from gradscribe.widgets.graph.paint import heat
@@ -46,7 +47,10 @@ class LevelsView(QWidget):
         self._reach = (0.0, 0.0)
         self.view = ChartView(self._draw, lambda _painter: None, self)
         self.view.setAccessibleName(
-            "Levels of the colours: plus and minus move them apart and together, Home resets them"
+            tr(
+                "Levels of the colours: plus and minus move "
+                "them apart and together, Home resets them"
+            )
         )
         self.region = pg.LinearRegionItem((0, 1), orientation="horizontal", swapMode="block")
         self.view.add(self.region)

@@ -15,6 +15,7 @@ from gradscribe.playback.tape.loops.loop_scalars import (
 )
 from gradscribe.playback.tape.loops.step_curves import steps_of_series
 from gradscribe.playback.tape.loops.steps import Steps
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import STRETCH, hbox, vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.open_windows import OpenWindows
@@ -62,7 +63,7 @@ class LoopChart(QWidget):
         """Name -> shown, as the user chose; it outlives a run."""
         self._drawn: dict[str, StepSeries] = {}
         self._previous: dict[str, StepSeries] = {}
-        self.chart = CurveChart("Loop curves", "", parent=self)
+        self.chart = CurveChart(tr("Loop curves"), "", parent=self)
         self.chart.is_trained = False
         self.chart.is_titled = False
         self.chart.heading.hide()
@@ -74,10 +75,10 @@ class LoopChart(QWidget):
             chip.setMinimumWidth(1)  # its column may be narrower; then it is hidden
             chip.hide()
             chip.clicked.connect(self._choose)
-        self.more = QPushButton("More", self)
+        self.more = QPushButton(tr("More"), self)
         self.more.setProperty("crumb", True)
-        self.more.setToolTip("Choose among all curves")
-        self.more.setAccessibleName("All curves")
+        self.more.setToolTip(tr("Choose among all curves"))
+        self.more.setAccessibleName(tr("All curves"))
         self.more.hide()
         self.more.clicked.connect(self._open_more)
         self.words = Label("caption")
@@ -134,7 +135,9 @@ class LoopChart(QWidget):
 
     def _name(self, one: ScalarSeries) -> str:
         alike = [other for other in self.series if other.name == one.name]
-        return one.name if len(alike) == 1 else f"{one.name}, line {one.line}"
+        return (
+            one.name if len(alike) == 1 else tr("{name}, line {line}", name=one.name, line=one.line)
+        )
 
     def _choose(self) -> None:
         for chip, one in zip(self.chips, self.series, strict=False):
@@ -158,7 +161,15 @@ class LoopChart(QWidget):
             chip.setText(_elided(name))
             chip.setAccessibleName(name)
             chip.setChecked(one in shown)
-            chip.setToolTip(f"{name}: line {one.line}, {len(one.numbers):,} numbers, {one.dtype}")
+            chip.setToolTip(
+                tr(
+                    "{name}: line {line}, {numbers_count:,} numbers, {dtype}",
+                    name=name,
+                    line=one.line,
+                    numbers_count=len(one.numbers),
+                    dtype=one.dtype,
+                )
+            )
             color, dashes = self._color(place), DASHES[place]
             chip.setIcon(_sample(color, dashes))
             if one not in shown or reference is None:
@@ -168,11 +179,15 @@ class LoopChart(QWidget):
             if name in self._previous:
                 before = self._previous[name]
                 pale = faded(color, PALE)
-                old.append(PlotCurve(f"{name}, run before", before, pale, dashes, width=1.2))
+                old.append(
+                    PlotCurve(tr("{name}, run before", name=name), before, pale, dashes, width=1.2)
+                )
             new.append(PlotCurve(name, curve, color, dashes))
         self._fit_chips()
-        self.chart.placeholder = "Choose a curve above" if self.series else self._note
-        self.chart.setAccessibleName(f"Curves over steps: {', '.join(c.name for c in new)}")
+        self.chart.placeholder = tr("Choose a curve above") if self.series else self._note
+        self.chart.setAccessibleName(
+            tr("Curves over steps: {join}", join=", ".join(c.name for c in new))
+        )
         self.chart.set_curves([*old, *reversed(new)])
         self.set_position(self._position)
 
@@ -221,8 +236,15 @@ class LoopChart(QWidget):
         for one in self.shown():
             at = one.rounds_at(position)
             if at:
-                parts.append(f"{self._name(one)} = {one.exact(at)} in step {self._step(one, at):,}")
-        return ", ".join(parts) or ("Click a step to go to it" if self.shown() else "")
+                parts.append(
+                    tr(
+                        "{name} = {exact} in step {step:,}",
+                        name=self._name(one),
+                        exact=one.exact(at),
+                        step=self._step(one, at),
+                    )
+                )
+        return ", ".join(parts) or (tr("Click a step to go to it") if self.shown() else "")
 
     def _troubles(self) -> list[str]:
         found = []
@@ -231,7 +253,14 @@ class LoopChart(QWidget):
             if bad:
                 kind = "NaN" if math.isnan(one.numbers[bad - 1]) else "infinite"
                 step = self._step(one, bad)
-                found.append(f"{self._name(one)} is {kind} first in step {step:,}")
+                found.append(
+                    tr(
+                        "{name} is {kind} first in step {step:,}",
+                        name=self._name(one),
+                        kind=kind,
+                        step=step,
+                    )
+                )
         return [*found, self._note] if self.series else []
 
     def _pick(self, step: int) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QBuffer, QObject, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QImage, QPainter
 from PySide6.QtWidgets import QFileDialog, QMenu, QPushButton, QWidget
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.menus import place_in
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.base.time_slices import TimeSlices
@@ -95,12 +96,12 @@ class ChartMenu(QObject):
     def menu(self) -> QMenu:
         """Return a menu of what can be done now."""
         menu, navigation = QMenu(self._view), self._navigation
-        menu.addAction("Show all", navigation.fit)
+        menu.addAction(tr("Show all"), navigation.fit)
         if self.enlarges:
-            menu.addAction("Enlarge", self.enlarged.emit)
+            menu.addAction(tr("Enlarge"), self.enlarged.emit)
         menu.addSeparator()
         frozen = navigation.is_frozen
-        freeze = MenuEntry("Freeze the axes", lambda: navigation.freeze(not frozen), frozen)
+        freeze = MenuEntry(tr("Freeze the axes"), lambda: navigation.freeze(not frozen), frozen)
         for entry in (freeze, *self._chart.entries()):
             action = menu.addAction(entry.name)
             if entry.is_on is not None:
@@ -108,12 +109,14 @@ class ChartMenu(QObject):
                 action.setChecked(entry.is_on)
             action.triggered.connect(lambda _checked=False, do=entry.do: do())
         menu.addSeparator()
-        menu.addAction("Copy the picture", self.copy_picture)
-        menu.addAction("Save the picture as PNG…", lambda: self._ask("PNG picture", "png"))
-        menu.addAction("Save the picture as SVG…", lambda: self._ask("SVG picture", "svg"))
+        menu.addAction(tr("Copy the picture"), self.copy_picture)
+        menu.addAction(tr("Save the picture as PNG…"), lambda: self._ask(tr("PNG picture"), "png"))
+        menu.addAction(tr("Save the picture as SVG…"), lambda: self._ask(tr("SVG picture"), "svg"))
         menu.addSeparator()
-        menu.addAction("Copy the numbers in sight", self.copy_numbers)
-        menu.addAction("Save the numbers in sight as CSV…", lambda: self._ask("CSV table", "csv"))
+        menu.addAction(tr("Copy the numbers in sight"), self.copy_numbers)
+        menu.addAction(
+            tr("Save the numbers in sight as CSV…"), lambda: self._ask(tr("CSV table"), "csv")
+        )
         return menu
 
     def picture(self) -> QImage:
@@ -154,7 +157,7 @@ class ChartMenu(QObject):
     def copy_picture(self) -> None:
         """Put an image of the chart on the clipboard."""
         QGuiApplication.clipboard().setImage(self.picture())
-        self.said.emit("The picture is on the clipboard")
+        self.said.emit(tr("The picture is on the clipboard"))
 
     def copy_numbers(self) -> None:
         """Put the numbers in sight on the clipboard, as CSV."""
@@ -166,18 +169,18 @@ class ChartMenu(QObject):
             parts.append(part)
             size += len(part)
             if size > MOST_COPIED:
-                self.said.emit("Too many numbers for the clipboard: save them as a file")
+                self.said.emit(tr("Too many numbers for the clipboard: save them as a file"))
                 return
             yield
         QGuiApplication.clipboard().setText("".join(parts))
-        self.said.emit("The numbers in sight are on the clipboard")
+        self.said.emit(tr("The numbers in sight are on the clipboard"))
 
     def _ask(self, title: str, kind: str) -> None:
         words = self._chart.accessibleName().lower()
         plain = "".join(sign if sign.isalnum() else "_" for sign in words)[:LONGEST_FILE_NAME]
         name = f"{plain or 'chart'}.{kind}"
         chosen, _ = QFileDialog.getSaveFileName(
-            self._view, f"Save as {title}", name, f"{title} (*.{kind})"
+            self._view, tr("Save as {title}", title=title), name, f"{title} (*.{kind})"
         )
         if chosen:
             path = Path(chosen)
@@ -202,8 +205,10 @@ class ChartMenu(QObject):
                     file.write(part.encode() if isinstance(part, str) else part)
                     yield
             partial.replace(path)
-            self.said.emit(f"Saved as {path}")
+            self.said.emit(tr("Saved as {path}", path=path))
         except OSError as error:
-            self.said.emit(f"{path} cannot be written: {error.strerror or error}")
+            self.said.emit(
+                tr("{path} cannot be written: {value}", path=path, value=error.strerror or error)
+            )
         finally:
             partial.unlink(missing_ok=True)

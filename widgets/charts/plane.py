@@ -7,6 +7,7 @@ from typing import Protocol
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, SignalInstance
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QPen
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.charts.enlarged import ChartWindow
 from gradscribe.widgets.charts.menu import ChartMenu, MenuEntry
@@ -80,7 +81,9 @@ class PlaneHands(QObject):
         self._edits = False
         self.navigation = Navigation(self.view, plot.fitted, self)
         self.menu = ChartMenu(self, self.view, self.navigation)
-        self.follow = self.view.add_button("Follow", "Show everything again, and what is to come")
+        self.follow = self.view.add_button(
+            tr("Follow"), tr("Show everything again, and what is to come")
+        )
         self.follow.clicked.connect(self.navigation.fit)
         self._connect()
 
@@ -128,8 +131,8 @@ class PlaneHands(QObject):
             for name, do, is_on in self.plot.options_offered()
         ]
         if self.region is not None:
-            made.append(MenuEntry("Zoom to the region", self.zoom_to_region))
-            made.append(MenuEntry("Drop the region", self.drop_region))
+            made.append(MenuEntry(tr("Zoom to the region"), self.zoom_to_region))
+            made.append(MenuEntry(tr("Drop the region"), self.drop_region))
         return made
 
     def draw_still(self, painter: QPainter, area: QRectF) -> None:

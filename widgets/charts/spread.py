@@ -11,6 +11,7 @@ from gradscribe.engine.protocol.training.replies import (
     QUANTILES,
     SPREAD_SAMPLE,
 )
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.theme import faded
 from gradscribe.widgets.charts.curves import CurveChart
@@ -40,7 +41,7 @@ PIXELS = 2
 """Pixels of the screen per pixel of the density, which is smooth."""
 MOST_PIXELS = (320, 200)
 """Most columns and rows of the density."""
-KINDS = {"weight": "Weights", "gradient": "Gradients", "activation": "Activations"}
+KINDS = {"weight": tr("Weights"), "gradient": tr("Gradients"), "activation": tr("Activations")}
 LONGEST_NAME = 40
 """Most characters of a tensor's name in the list."""
 
@@ -53,10 +54,10 @@ class SpreadChart(QObject):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.chart = CurveChart("Spread over time", "", False, parent)
+        self.chart = CurveChart(tr("Spread over time"), "", False, parent)
         self.chart.is_keyed = True
         self.kind, self.layer = Choice(), Choice()
-        for choice, name in ((self.kind, "Which numbers"), (self.layer, "Which tensor")):
+        for choice, name in ((self.kind, tr("Which numbers")), (self.layer, tr("Which tensor"))):
             choice.setAccessibleName(name)
             choice.setToolTip(name)
             self.chart.tools.addWidget(choice)
@@ -157,10 +158,14 @@ class SpreadChart(QObject):
             curves.append(PlotCurve(name, series, color, dashes, width=width, is_drawn=is_line))
         self.chart.set_curves([*self._later(table, row), *curves])
         count, nan, infinite = table.counts(row)
-        words = [f"{count:,} numbers" if count else "no numbers"]
+        words = [tr("{count:,} numbers", count=count) if count else tr("no numbers")]
         if self._begun is not None and self._begun.parameter_count > MAX_VIEW_PARAMETERS:
-            words += [f"of a sample of {SPREAD_SAMPLE:,}"] * (count > SPREAD_SAMPLE)
-        words += [f"{nan:,} NaN"] * (nan > 0) + [f"{infinite:,} infinite"] * (infinite > 0)
+            words += [tr("of a sample of {spread_sample:,}", spread_sample=SPREAD_SAMPLE)] * (
+                count > SPREAD_SAMPLE
+            )
+        words += [f"{nan:,} NaN"] * (nan > 0) + [tr("{infinite:,} infinite", infinite=infinite)] * (
+            infinite > 0
+        )
         self.chart.set_caption(" · ".join(words))
 
     def _later(self, table: SpreadTable, row: int) -> list[PlotCurve]:
@@ -173,7 +178,10 @@ class SpreadChart(QObject):
         for name, (_, dashes) in LINES.items() if steps[start:].size else ():
             series = StepSeries()
             series.extend(steps[start:], numbers[start:, QUANTILES.index(NAMED[name])])
-            color, words = faded(self.chart.theme.ink, PALE), f"{name} before going back"
+            color, words = (
+                faded(self.chart.theme.ink, PALE),
+                tr("{name} before going back", name=name),
+            )
             curves.append(PlotCurve(words, series, color, dashes, width=1.4, is_listed=False))
         return curves
 

@@ -24,6 +24,7 @@ from gradscribe.engine.protocol.regions import (
     matrix_shape,
 )
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.theme import Theme, contrast
 from gradscribe.widgets.charts.levels import LevelsView, colored, pixel_image
@@ -39,7 +40,7 @@ LEAST_CELLS = 2.0
 """Fewest rows and columns that can be zoomed to."""
 LATER_MS = 30
 """Pause after a move before numbers are requested."""
-WAITING = "Reading the numbers…"
+WAITING = tr("Reading the numbers…")
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class TensorChart(QWidget):
         self._image: QImage | None = None
         self.view = ChartView(self._draw, self._draw_over, self)
         self.view.setAccessibleName(
-            "Picture of the tensor: arrows move it, plus and minus zoom, Home shows all"
+            tr("Picture of the tensor: arrows move it, plus and minus zoom, Home shows all")
         )
         # Rows grow downwards, axes upwards: the vertical axis counts them below zero.
         self.navigation = Navigation(
@@ -289,9 +290,9 @@ class TensorChart(QWidget):
         """Return a sentence in place of the picture; empty if there is a picture."""
         subject = self.subject
         if subject is None or self.problem:
-            return self.problem or "Nothing is selected"
+            return self.problem or tr("Nothing is selected")
         if 0 in self.shape:
-            return f"A tensor of shape {tuple(subject.shape)} has no numbers"
+            return tr("A tensor of shape {tuple} has no numbers", tuple=tuple(subject.shape))
         return WAITING if self.region is None else ""
 
     def _draw(self, painter: QPainter, area: QRectF) -> None:
@@ -425,10 +426,10 @@ class TensorChart(QWidget):
             return []
         top, bottom, left, right = region.box
         if not (top <= row < bottom and left <= column < right):
-            return [f"row {row:,}, column {column:,}", WAITING]
+            return [tr("row {row:,}, column {column:,}", row=row, column=column), WAITING]
         if region.exact is not None:
             number = region.exact.array()[row - top, column - left]
-            return [f"row {row:,}, column {column:,}", str(number)]
+            return [tr("row {row:,}, column {column:,}", row=row, column=column), str(number)]
         tall, wide = region.block
         y, x = (row - top) // tall, (column - left) // wide
         ends = (
@@ -441,7 +442,9 @@ class TensorChart(QWidget):
                 lines.append(f"{name} {formatting.number(float(raw.array()[y, x]))}")
         bits = int(region.marks.array()[y, x]) if region.marks is not None else 0
         lines += [
-            word for bit, word in ((NAN, "has NaN"), (INFINITE, "has infinities")) if bits & bit
+            word
+            for bit, word in ((NAN, tr("has NaN")), (INFINITE, tr("has infinities")))
+            if bits & bit
         ]
         return lines
 

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from gradscribe.engine.protocol.regions import Part, ReadRegion, Region
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label, sheet
@@ -32,8 +33,8 @@ LEAST_HEIGHT = 300
 """Least height of a window with a caption and the entries of the levels."""
 TEXT_PART = 1 << 16
 """Characters of a table that are written at once."""
-SHOWN = {"mean": "Mean", "low": "Least", "high": "Largest"}
-PARTS = {"real": "Real part", "imag": "Imaginary part", "abs": "Magnitude"}
+SHOWN = {"mean": tr("Mean"), "low": tr("Least"), "high": tr("Largest")}
+PARTS = {"real": tr("Real part"), "imag": tr("Imaginary part"), "abs": tr("Magnitude")}
 
 
 class TensorWindow(QWidget):
@@ -68,7 +69,7 @@ class TensorWindow(QWidget):
         self.readout = Label("caption", "", self)
         self.title.setTextFormat(Qt.TextFormat.PlainText)
         self.caption.setWordWrap(True)
-        self.readout.setAccessibleName("Number under the mouse")
+        self.readout.setAccessibleName(tr("Number under the mouse"))
         self._spins: list[QSpinBox] = []
         self._make_controls()
         self._lay_out()
@@ -77,17 +78,20 @@ class TensorWindow(QWidget):
         self.resize(*SIZE)
 
     def _make_controls(self) -> None:
-        self.part = self._choice("Part of the complex numbers", PARTS)
-        self.block = self._choice("Number shown of each block", SHOWN)
-        self.follow = QCheckBox("Follow playback", self)
+        self.part = self._choice(tr("Part of the complex numbers"), PARTS)
+        self.block = self._choice(tr("Number shown of each block"), SHOWN)
+        self.follow = QCheckBox(tr("Follow playback"), self)
         self.follow.setChecked(True)
-        self.follow.setToolTip("Show the tensor at the position of the playback")
-        self.low, self.high = self._entry("Lower level"), self._entry("Upper level")
+        self.follow.setToolTip(tr("Show the tensor at the position of the playback"))
+        self.low, self.high = self._entry(tr("Lower level")), self._entry(tr("Upper level"))
         self.reset = push_button(
-            "Reset levels", self, self.levels.reset, tip="Colours around zero, for all numbers"
+            tr("Reset levels"),
+            self,
+            self.levels.reset,
+            tip=tr("Colours around zero, for all numbers"),
         )
         self.whole = push_button(
-            "Show all", self, self.chart.navigation.fit, tip="The whole slice (Home)"
+            tr("Show all"), self, self.chart.navigation.fit, tip=tr("The whole slice (Home)")
         )
 
     def _choice(self, name: str, items: dict[str, str]) -> Choice:
@@ -172,9 +176,11 @@ class TensorWindow(QWidget):
         for dimension, size in enumerate(sizes):
             spin = QSpinBox(self)
             spin.setRange(0, max(0, min(size, (1 << 31) - 1) - 1))
-            spin.setPrefix(f"dim {dimension}: ")
-            spin.setSuffix(f" of {size:,}")
-            spin.setAccessibleName(f"Index of dimension {dimension}, of {size}")
+            spin.setPrefix(tr("dim {dimension}: ", dimension=dimension))
+            spin.setSuffix(tr(" of {size:,}", size=size))
+            spin.setAccessibleName(
+                tr("Index of dimension {dimension}, of {size}", dimension=dimension, size=size)
+            )
             spin.valueChanged.connect(self._choose)
             self._slices.addWidget(spin)
             self._spins.append(spin)
@@ -199,7 +205,7 @@ class TensorWindow(QWidget):
             return
         if not reading.take(region):
             self._drop_table()
-            self.said.emit(region.problem or "The numbers are gone")
+            self.said.emit(region.problem or tr("The numbers are gone"))
         elif reading.asked is not None:
             # In a turn of its own: a table at hand would be read in a single, long one.
             self._next_piece.start()
@@ -215,13 +221,19 @@ class TensorWindow(QWidget):
         if subject is None:
             self.caption.say(chart.words())
             return
-        sizes = " × ".join(f"{size:,}" for size in subject.shape) or "a single number"
+        sizes = " × ".join(f"{size:,}" for size in subject.shape) or tr("a single number")
         words = [sizes, subject.dtype, subject.moment]
         if region is not None and not chart.words():
             if is_blocks:
-                words.append(f"blocks of {region.block[0]:,} × {region.block[1]:,}")
+                words.append(
+                    tr(
+                        "blocks of {block:,} × {block_2:,}",
+                        block=region.block[0],
+                        block_2=region.block[1],
+                    )
+                )
             if region.sampled:
-                words.append("blocks from a sample")
+                words.append(tr("blocks from a sample"))
         words += self._warnings
         self.caption.say(" · ".join(word for word in words if word))
 
@@ -232,15 +244,17 @@ class TensorWindow(QWidget):
             return []
         words = []
         if summary.nan:
-            words.append(f"{summary.nan:,} NaN (pink)")
+            words.append(tr("{nan:,} NaN (pink)", nan=summary.nan))
         if summary.inf:
             words.append(f"{_infinities(summary.inf)} (green)")
         if summary.low == summary.high and summary.counts.shape[0]:
-            words.append(f"all finite numbers are {formatting.number(summary.low)}")
+            words.append(
+                tr("all finite numbers are {number}", number=formatting.number(summary.low))
+            )
         if not summary.counts.shape[0]:
-            words.append("no finite numbers")
+            words.append(tr("no finite numbers"))
         if summary.sampled:
-            words.append("histogram of a sample")
+            words.append(tr("histogram of a sample"))
         return words
 
     # Levels
@@ -260,10 +274,16 @@ class TensorWindow(QWidget):
         try:
             low, high = (float(text.replace("−", "-")) for text in texts)
         except ValueError:
-            self.said.emit(f"Levels are two numbers, not {texts[0][:20]!r} and {texts[1][:20]!r}")
+            self.said.emit(
+                tr(
+                    "Levels are two numbers, not {texts!r} and {texts_2!r}",
+                    texts=texts[0][:20],
+                    texts_2=texts[1][:20],
+                )
+            )
             return
         if not self.levels.set_levels(low, high):
-            self.said.emit("The lower level has to be less than the upper one, both finite")
+            self.said.emit(tr("The lower level has to be less than the upper one, both finite"))
 
     # What can be taken away
 
@@ -271,8 +291,8 @@ class TensorWindow(QWidget):
         """Return what the menu offers besides what every chart has."""
         follows = self.follow.isChecked()
         return (
-            MenuEntry("Reset levels", self.levels.reset),
-            MenuEntry("Follow playback", lambda: self.follow.setChecked(not follows), follows),
+            MenuEntry(tr("Reset levels"), self.levels.reset),
+            MenuEntry(tr("Follow playback"), lambda: self.follow.setChecked(not follows), follows),
         )
 
     def draw_still(self, painter: QPainter, area: QRectF) -> None:
@@ -301,10 +321,15 @@ class TensorWindow(QWidget):
         )
         reading = TensorTable(table_of, self.chart.cells_in_sight())
         if reading.is_too_large:
-            self.said.emit(f"A table has at most {MOST_CELLS:,} numbers: zoom in first")
+            self.said.emit(
+                tr(
+                    "A table has at most {most_cells:,} numbers: zoom in first",
+                    most_cells=MOST_CELLS,
+                )
+            )
             return
         self._reading, self._then = reading, then
-        self.said.emit("Reading the numbers…")
+        self.said.emit(tr("Reading the numbers…"))
         self.wanted.emit(reading.asked)
 
     def _ask_piece(self) -> None:
@@ -344,4 +369,4 @@ class TensorWindow(QWidget):
 
 
 def _infinities(count: int) -> str:
-    return f"{count:,} infinit{'y' if count == 1 else 'ies'}"
+    return ngettext("{count:,} infinity", "{count:,} infinities", count)

@@ -20,6 +20,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QGraphicsSceneWheelEvent, QPushButton, QSizePolicy, QWidget
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.theme import Theme
 
@@ -175,7 +176,7 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
         self.theme = Theme.load("light")
         self.keys: set[int] = set(NAVIGATION_KEYS)
         """The keys that the chart takes although the window has shortcuts of them."""
-        self.setAccessibleName("Chart: arrows move it, plus and minus zoom, Home shows all")
+        self.setAccessibleName(tr("Chart: arrows move it, plus and minus zoom, Home shows all"))
         self._has_focus_frame = False
         self._draw, self._draw_over = draw, draw_over
         self.box = ChartBox()

@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, QPointF, Qt, Signal
 from PySide6.QtGui import QPainter, QPen, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import faded
 from gradscribe.widgets.editor.line_layout import VisibleRow
 from gradscribe.widgets.editor.style import BAR, EditorStyle
@@ -16,9 +17,9 @@ MIDDLE = BAR + 5 + SIZE / 2 + 1
 """The x of its middle in the gutter, right of the marks of errors and findings."""
 SPACE = round(MIDDLE + SIZE / 2 + 1)
 """Pixels at the left of the gutter in which a click sets and removes breakpoints."""
-SET = "Stop here when playing (F9)"
-REMOVE = "Breakpoint: playing stops here. Click to remove it (F9)"
-NOT_REACHED = "Breakpoint: nothing is recorded on this line yet. Click to remove it (F9)"
+SET = tr("Stop here when playing (F9)")
+REMOVE = tr("Breakpoint: playing stops here. Click to remove it (F9)")
+NOT_REACHED = tr("Breakpoint: nothing is recorded on this line yet. Click to remove it (F9)")
 
 
 class Breakpoints(QObject):

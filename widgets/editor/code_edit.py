@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QTextEdit, QToolTip, QWidget
 
 from gradscribe.engine.protocol.tape import Problem
 from gradscribe.playback.code.lines import LineMark
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.labels import tip
 from gradscribe.widgets.base.theme import Theme, faded, mix
 from gradscribe.widgets.editor import brackets, line_layout, source_text
@@ -182,8 +183,8 @@ class CodeEdit(SourceEdit):
 
     def _reveal_needed(self) -> None:
         """Open the folds that hide the playing line or the error."""
-        needed = (self._playing[0], "the line that plays is in it")
-        self.folds.needed = (needed, (self._problem_line(), "an error is in it"))
+        needed = (self._playing[0], tr("the line that plays is in it"))
+        self.folds.needed = (needed, (self._problem_line(), tr("an error is in it")))
         for line, _ in self.folds.needed:
             self.folds.reveal(line)
 
@@ -344,7 +345,7 @@ class CodeEdit(SourceEdit):
             self._marks.paint(painter, self._placed, bands)
             if self.document().isEmpty():
                 line_layout.paint_placeholder(
-                    painter, self, rows[0], "Type PyTorch here", self.look
+                    painter, self, rows[0], tr("Type PyTorch here"), self.look
                 )
         current = self.textCursor().blockNumber() + 1 if self.hasFocus() else 0
         self._gutter.show_findings(self.findings.lines())

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QFrame, QWidget
 
+from gradscribe.playback.translation import ngettext
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme
@@ -26,7 +27,7 @@ class DiffLines(QWidget):
         if len(self.rows) > MAX_LINES:
             rest = len(self.rows) - MAX_LINES
             column.addWidget(
-                Label("caption", f"and {rest} more {'line' if rest == 1 else 'lines'}")
+                Label("caption", ngettext("and {count} more line", "and {count} more lines", rest))
             )
         column.addStretch(1)
 

@@ -7,6 +7,7 @@ from PySide6.QtGui import QPainter, QPen, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit
 
 from gradscribe.engine.protocol.tape import Finding
+from gradscribe.playback.translation import translated
 from gradscribe.widgets.editor import line_layout, source_text
 from gradscribe.widgets.editor.highlight import units
 from gradscribe.widgets.editor.line_layout import VisibleRow
@@ -51,7 +52,7 @@ class FindingMarks:
         for cursor, finding in self._marks:
             block = self._editor.document().findBlock(cursor.selectionStart())
             if block.blockNumber() + 1 == line:
-                found.append(f"{finding.title}. {finding.message}.")
+                found.append(f"{translated(finding.title)}. {translated(finding.message)}.")
         return "\n".join(found)
 
     def paint(self, painter: QPainter, rows: tuple[VisibleRow, ...], style: EditorStyle) -> None:

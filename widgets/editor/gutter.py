@@ -14,6 +14,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QToolTip, QWidget
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor.breakpoints import SPACE, Breakpoints, paint_breakpoint
 from gradscribe.widgets.editor.finding_underlines import paint_ring
@@ -25,7 +26,7 @@ LEFT = SPACE
 RIGHT = 18
 """Space right of the numbers, in which the fold signs stand."""
 MIN_DIGITS = 2
-FOLD, UNFOLD = "Fold this block (Ctrl+Shift+[)", "Unfold this block (Ctrl+Shift+])"
+FOLD, UNFOLD = tr("Fold this block (Ctrl+Shift+[)"), tr("Unfold this block (Ctrl+Shift+])")
 
 
 class Gutter(QWidget):

@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 
 from gradscribe.playback.code.lines import LineMark
 from gradscribe.playback.text.fitting import fitted
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import faded
 from gradscribe.widgets.editor.line_layout import VisibleRow
 from gradscribe.widgets.editor.style import Band, EditorStyle
@@ -106,10 +107,10 @@ class LineMarks:
         if mark is None:
             return ""
         if not mark.reached:
-            return "Not run yet"
+            return tr("Not run yet")
         parts = [f"{mark.name} = {mark.value}" if mark.name else mark.value]
         if mark.gradient:
-            parts.append(f"gradient {mark.gradient}")
+            parts.append(tr("gradient {gradient}", gradient=mark.gradient))
         return "\n".join(part for part in parts if part)
 
     def place(self, rows: Iterable[VisibleRow], width: float, text_end: float) -> list[PlacedMark]:

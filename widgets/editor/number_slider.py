@@ -7,6 +7,7 @@ from PySide6.QtGui import QCursor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSlider, QStyle, QWidget
 from shiboken6 import isValid
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.theme import faded
 from gradscribe.widgets.editor.number_drag import LiveLiteral
@@ -112,9 +113,11 @@ class NumberSlider(QFrame):
         self.live = live
         self._low.setText(_shown(live.literal.moved(-self._step * ticks)))
         self._high.setText(_shown(live.literal.moved(self._step * ticks)))
-        name = f"Number {live.literal.text} in line {live.block_number + 1}"
+        name = tr(
+            "Number {text} in line {value}", text=live.literal.text, value=live.block_number + 1
+        )
         self.slider.setAccessibleName(name)
-        self.slider.setAccessibleDescription("Arrow keys change it, Escape undoes the changes")
+        self.slider.setAccessibleDescription(tr("Arrow keys change it, Escape undoes the changes"))
         width = min(max(WIDTH, self.sizeHint().width()), int(bounds.width()) - 4)
         left = min(max(bounds.left() + 2, below.center().x() - width / 2), bounds.right() - width)
         top = below.bottom() + 2

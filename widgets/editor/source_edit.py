@@ -14,6 +14,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor import editing_keys, line_layout, restore_lines, source_text
 from gradscribe.widgets.editor.edit_history import EditHistory, EditStep, original_text
@@ -54,7 +55,7 @@ class SourceEdit(QPlainTextEdit):
         self.setWordWrapMode(QTextOption.WrapMode.NoWrap)
         self.setFrameShape(QPlainTextEdit.Shape.NoFrame)
         self.setCursorWidth(2)
-        self.setAccessibleName("Program")
+        self.setAccessibleName(tr("Program"))
         self.document().contentsChange.connect(self._on_contents_change)
         self.textChanged.connect(self._on_text_changed)
         self.set_theme(theme)
@@ -247,7 +248,7 @@ class SourceEdit(QPlainTextEdit):
         if not source.hasText():
             return
         if why := source_text.length_problem(source.text()):
-            self.refused.emit(f"This is not pasted: {why}")
+            self.refused.emit(tr("This is not pasted: {why}", why=why))
             return
         text = source_text.clean_pasted(source.text())
         if self._replaces_whole_lines():

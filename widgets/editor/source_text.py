@@ -8,6 +8,7 @@ from typing import NamedTuple
 from PySide6.QtGui import QTextCursor, QTextDocument
 
 from gradscribe.engine.protocol.tape import Place
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.editor import highlight
 
 INDENT = 4
@@ -52,10 +53,19 @@ def clean_pasted(text: str) -> str:
 def length_problem(text: str) -> str:
     """Return the reason why ``text`` is too long for a responsive editor; empty if it is not."""
     if len(text) > MAX_LENGTH:
-        return f"it has {len(text):,} characters, and the editor takes {MAX_LENGTH:,}"
+        return tr(
+            "it has {text_count:,} characters, and the editor takes {max_length:,}",
+            text_count=len(text),
+            max_length=MAX_LENGTH,
+        )
     line, longest = max(enumerate(map(len, text.split("\n")), 1), key=lambda pair: pair[1])
     if longest > MAX_LINE_LENGTH:
-        return f"line {line} has {longest:,} characters, and the editor takes {MAX_LINE_LENGTH:,}"
+        return tr(
+            "line {line} has {longest:,} characters, and the editor takes {max_line_length:,}",
+            line=line,
+            longest=longest,
+            max_line_length=MAX_LINE_LENGTH,
+        )
     return ""
 
 

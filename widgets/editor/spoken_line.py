@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
-from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.editor.breakpoints import Breakpoints
 from gradscribe.widgets.editor.folding import regions
 from gradscribe.widgets.editor.folding.folds import Folds
@@ -41,11 +41,18 @@ class SpokenLine(QObject):
         block = self._editor.textCursor().block()
         line, fold = block.blockNumber() + 1, ""
         if self._folds.is_folded(block):
-            fold = f"{formatting.count(self._folds.hidden_lines(block), 'line')} folded"
+            fold = tr(
+                "{lines} folded",
+                lines=ngettext(
+                    "{count:,} line", "{count:,} lines", self._folds.hidden_lines(block)
+                ),
+            )
         elif regions.is_header(block):
-            fold = "block, unfolded"
+            fold = tr("block, unfolded")
         stop = "breakpoint" if line in self._breakpoints.lines() else ""
-        self._gutter.setAccessibleName(", ".join(filter(None, (f"Line {line}", fold, stop))))
+        self._gutter.setAccessibleName(
+            ", ".join(filter(None, (tr("Line {line}", line=line), fold, stop)))
+        )
         self._gutter.setAccessibleDescription(self._about(line).replace("\n", ", "))
         before, self._known = self._known, (line, fold)
         is_other = self._known != before and before[0]

@@ -5,6 +5,7 @@ from PySide6.QtGui import QLinearGradient, QPainter, QPaintEvent, QPen, QResizeE
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from gradscribe.playback.text import formatting as words
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import STRETCH, hbox, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
@@ -94,10 +95,11 @@ class Legend(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.heading = Heading("Legend", "shape first, colour second", self)
+        self.setAccessibleName(tr("Legend"))
+        self.heading = Heading(tr("Legend"), tr("shape first, colour second"), self)
         self._entries = [_Entry(text, draw, self) for text, draw in SAMPLES]
         self._scale = _Scale(self)
-        self._scale.setAccessibleName("Colours of values: orange negative, blue positive")
+        self._scale.setAccessibleName(tr("Colours of values: orange negative, blue positive"))
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(10)
         vbox(self, self.heading, self._grid, STRETCH, margins=(16, 8, 10, 6), spacing=4)

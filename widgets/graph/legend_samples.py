@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 
 from gradscribe.playback.graph.marks import SHARED
 from gradscribe.playback.graph.reading import NABLA
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.graph.paint import shapes
 from gradscribe.widgets.graph.paint.card import bubbles, failed_card
@@ -185,23 +186,23 @@ def _failed(painter: QPainter, theme: Theme, box: QRectF) -> None:
 
 
 SAMPLES: tuple[tuple[str, DrawSample], ...] = (
-    ("parameter, gets a gradient", _parameter),
-    ("input data", _data),
-    ("constant, no gradient", _constant),
-    ("operation, stripe = value", _operation),
-    ("module, folded", _module),
+    (tr("parameter, gets a gradient"), _parameter),
+    (tr("input data"), _data),
+    (tr("constant, no gradient"), _constant),
+    (tr("operation, stripe = value"), _operation),
+    (tr("module, folded"), _module),
     ("loss", _loss),
-    ("gradient on its way back", _gradient),
-    ("value on its way forward", _value),
-    ("no gradient comes back here", _cut),
-    (f"{NABLA} size (norm) of a tensor's gradient", _norm),
-    ("a gradient is cut off here", _scissors),
-    ("shares its memory with w", _shared),
-    ("changed in place, twice", _version),
-    ("module in eval mode", _mode),
-    ("what an update changed", _update),
-    ("holds NaN or infinity", _bad),
-    ("not reached yet", _waiting),
-    ("the program stopped here", _failed),
+    (tr("gradient on its way back"), _gradient),
+    (tr("value on its way forward"), _value),
+    (tr("no gradient comes back here"), _cut),
+    (tr("{nabla} size (norm) of a tensor's gradient", nabla=NABLA), _norm),
+    (tr("a gradient is cut off here"), _scissors),
+    (tr("shares its memory with w"), _shared),
+    (tr("changed in place, twice"), _version),
+    (tr("module in eval mode"), _mode),
+    (tr("what an update changed"), _update),
+    (tr("holds NaN or infinity"), _bad),
+    (tr("not reached yet"), _waiting),
+    (tr("the program stopped here"), _failed),
 )
 """Meaning of each sample, and the function that draws it into a box."""

@@ -6,16 +6,17 @@ from gradscribe.playback.graph.marks import SHARED
 from gradscribe.playback.graph.picture import Card, CardLook, Wire
 from gradscribe.playback.tape import snapshot_text
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.graph.paint import frames
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing
 
 _CUT = {
-    "data": ".data cuts the graph here: no gradient comes back",
-    "detach": "detach cuts the graph here: no gradient comes back",
-    "no_grad": "this ran under no_grad: no gradient comes back",
-    "grad": "grad() ran without create_graph: no gradient comes back through its result",
+    "data": tr(".data cuts the graph here: no gradient comes back"),
+    "detach": tr("detach cuts the graph here: no gradient comes back"),
+    "no_grad": tr("this ran under no_grad: no gradient comes back"),
+    "grad": tr("grad() ran without create_graph: no gradient comes back through its result"),
 }
-_NORM = "∇ is the norm of a gradient: the length of all its numbers taken together"
+_NORM = tr("∇ is the norm of a gradient: the length of all its numbers taken together")
 
 
 def tip(drawing: GraphDrawing, key: str) -> str:
@@ -50,13 +51,13 @@ def _card(drawing: GraphDrawing, card: Card) -> list[str]:
     if value is not None:
         lines.append(_what(value))
     if reading.state == "waiting":
-        lines.append("not reached yet")
+        lines.append(tr("not reached yet"))
     elif value is None and card.key in drawing.stage.picture.node_cards.values():
-        lines.append("no number: torch computed it inside backward and did not save it")
+        lines.append(tr("no number: torch computed it inside backward and did not save it"))
     elif reading.number:
-        lines.append(f"value {reading.number}")
+        lines.append(tr("value {number}", number=reading.number))
     if reading.bad:
-        lines.append(f"holds {reading.bad}")
+        lines.append(tr("holds {bad}", bad=reading.bad))
     look = drawing.look.cards.get(card.key)
     if reading.gradient and look is not None:
         lines += _gradient(reading.gradient, look)
@@ -65,60 +66,85 @@ def _card(drawing: GraphDrawing, card: Card) -> list[str]:
     if look is not None and look.visits:
         lines.append(_order(look))
     if reading.update:
-        lines.append(f"update: {reading.update}")
+        lines.append(tr("update: {update}", update=reading.update))
     lines += _marks(card, look)
     if reading.failed and reading.failed != card.note:
-        lines.append(f"backward stopped here: {reading.failed}")
+        lines.append(tr("backward stopped here: {failed}", failed=reading.failed))
     line = tape.ops[card.op].place.line if card.op is not None and card.op < len(tape.ops) else 0
     if card.is_failed_call and tape.fault is not None:
         line = tape.fault.place.line
     line = line or (value.place.line if value is not None else 0)
-    return [*lines, f"line {line}"] if line else lines
+    return [*lines, tr("line {line}", line=line)] if line else lines
 
 
 def _what(value: Value) -> str:
-    gets = "requires a gradient" if value.requires_grad else "no gradient"
+    gets = tr("requires a gradient") if value.requires_grad else tr("no gradient")
     return f"{formatting.shape(value.shape)} · {value.dtype} · {gets}"
 
 
 def _gradient(gradient: str, look: CardLook) -> list[str]:
     if look.gradient is None and look.reset:
-        return [".grad was set to None" if look.reset == "none" else ".grad was set to zeros"]
-    lines = [f"gradient {gradient}"]
+        return [
+            tr(".grad was set to None") if look.reset == "none" else tr(".grad was set to zeros")
+        ]
+    lines = [tr("gradient {gradient}", gradient=gradient)]
     if look.past:
-        lines.append("of an earlier backward pass")
+        lines.append(tr("of an earlier backward pass"))
     if look.returned:
-        lines.append("returned by grad, not added to .grad")
+        lines.append(tr("returned by grad, not added to .grad"))
     return [*lines, _NORM] if gradient.startswith("∇") else lines
 
 
 def _order(look: CardLook) -> str:
     """Return the place of a card's nodes in the order of their pass, and their visits."""
     several = look.last_order != look.first_order
-    last = f" to {look.last_order:,}" if several else ""
-    place = f"backward node{'s' if several else ''} {look.first_order:,}{last} of {look.of:,}"
-    return f"{place} in its pass · {formatting.count(look.visits, 'visit')}"
+    last = tr(" to {last_order:,}", last_order=look.last_order) if several else ""
+    place = (
+        tr(
+            "backward nodes {first_order:,}{last} of {of:,}",
+            first_order=look.first_order,
+            last=last,
+            of=look.of,
+        )
+        if several
+        else tr(
+            "backward node {first_order:,}{last} of {of:,}",
+            first_order=look.first_order,
+            last=last,
+            of=look.of,
+        )
+    )
+    return tr(
+        "{place} in its pass · {visits}",
+        place=place,
+        visits=ngettext("{count:,} visit", "{count:,} visits", look.visits),
+    )
 
 
 def _cut_text(cut: str) -> str:
     """Return why the gradient stops at a wire with a cut."""
     if cut.endswith("()"):
-        return f"{cut} takes plain numbers out of the tensor: no gradient comes back"
-    return _CUT.get(cut, f"{cut} has no derivative: no gradient comes back")
+        return tr("{cut} takes plain numbers out of the tensor: no gradient comes back", cut=cut)
+    return _CUT.get(cut, tr("{cut} has no derivative: no gradient comes back", cut=cut))
 
 
 def _marks(card: Card, look: CardLook | None) -> list[str]:
     lines = []
     if card.mark.startswith(SHARED):
         shared = card.mark.removeprefix(SHARED).partition(" · ")[0].strip()
-        lines.append(f"shares memory with every card marked {shared}")
+        lines.append(tr("shares memory with every card marked {shared}", shared=shared))
     if look is not None and look.version is not None:
-        lines.append(f"changed in place since: its memory now holds version {look.version}")
+        lines.append(
+            tr(
+                "changed in place since: its memory now holds version {version}",
+                version=look.version,
+            )
+        )
     if card.repeats > 1:
-        what = "modules" if card.call is not None else "stretches of ops"
-        lines.append(f"{card.repeats} similar {what} in a row")
+        what = "modules" if card.call is not None else tr("stretches of ops")
+        lines.append(tr("{repeats} similar {what} in a row", repeats=card.repeats, what=what))
     if card.cut and card.kind not in ("data", "constant"):
-        lines.append("cut off: no gradient passes")
+        lines.append(tr("cut off: no gradient passes"))
     return lines
 
 
@@ -127,28 +153,41 @@ def _wire(drawing: GraphDrawing, wire: Wire) -> list[str]:
     source, target = stage.cards[wire.source], stage.cards[wire.target]
     lines = [f"{card_name(source)} → {card_name(target)}"]
     if wire.part:
-        lines.append(f"output {wire.part} of {source.title}")
+        lines.append(tr("output {part} of {title}", part=wire.part, title=source.title))
     tape = stage.reader.tape
     value = next((v for v in tape.values if v.id == wire.value), None)
     if value is not None:
         carried = look is not None and look.carried
         number = (
-            snapshot_text.value(stage.reader.snapshot(value.snapshot)) if carried else "not yet"
+            snapshot_text.value(stage.reader.snapshot(value.snapshot)) if carried else tr("not yet")
         )
-        lines.append(f"forward: {number} · {formatting.shape(value.shape)} · {value.dtype}")
+        lines.append(
+            tr(
+                "forward: {number} · {shape} · {dtype}",
+                number=number,
+                shape=formatting.shape(value.shape),
+                dtype=value.dtype,
+            )
+        )
     if wire.broadcast is not None:
         small, large = map(formatting.shape, wire.broadcast)
-        lines.append(f"broadcast: {small} is copied to {large}")
+        lines.append(tr("broadcast: {small} is copied to {large}", small=small, large=large))
         if not wire.dashed:
-            lines.append(f"its gradient is the sum of {large} down to {small}")
+            lines.append(
+                tr("its gradient is the sum of {large} down to {small}", large=large, small=small)
+            )
     if wire.cut:
         lines.append(_cut_text(wire.cut))
     elif wire.dashed:
-        lines.append("no gradient comes back: this value requires none")
+        lines.append(tr("no gradient comes back: this value requires none"))
     shares = [snapshot_text.gradient(stage.reader.snapshot(s)) for s in look.shares] if look else []
     if shares:
-        factor = f" (received {look.factor})" if look is not None and look.factor else ""
-        lines.append(f"back: {' and '.join(shares)}{factor}")
+        factor = (
+            tr(" (received {factor})", factor=look.factor)
+            if look is not None and look.factor
+            else ""
+        )
+        lines.append(tr("back: {join}{factor}", join=tr(" and ").join(shares), factor=factor))
         if any(share.startswith("∇") for share in shares):
             lines.append(_NORM)
     return lines

@@ -23,9 +23,18 @@ from PySide6.QtWidgets import QWidget
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.graph.coloring import ColorLegend, Mode, Tinter
 from gradscribe.playback.graph.picture import Look, Picture, Placement
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
+from gradscribe.widgets.base.motion import is_reduced
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.graph import accessible_text, viewport
+from gradscribe.widgets.graph import viewport
+from gradscribe.widgets.graph.accessible import text as accessible_text
+from gradscribe.widgets.graph.accessible.events import GraphReporter
+from gradscribe.widgets.graph.accessible.interfaces import (
+    AccessibleGraph,
+    GraphActions,
+    install_factory,
+)
 from gradscribe.widgets.graph.animation import GraphAnimation
 from gradscribe.widgets.graph.camera import Camera, centered, fitting
 from gradscribe.widgets.graph.canvas import GraphCanvas
@@ -85,7 +94,12 @@ class GraphView(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self.setAccessibleName("Computation graph")
+        self.setAccessibleName(tr("Computation graph"))
+        actions = GraphActions(self._reach, self.toggle, self.open_menu)
+        self.accessible = AccessibleGraph(self, self.canvas, actions)
+        """The cards and wires as children for assistive technology."""
+        self._reporter = GraphReporter(self.accessible, self)
+        install_factory()
         self._describe()
 
     def _pick(self, key: str) -> None:
@@ -96,6 +110,18 @@ class GraphView(QWidget):
         self.select(key)
         self.reveal(key)
         self.picked.emit(key)
+
+    def toggle(self, key: str) -> None:
+        """Request to open a folded module, or to close the module around another card."""
+        card = self.stage().cards.get(key)
+        opener = key if card is None or card.kind == "module" else card.frame
+        if opener:
+            self.toggled.emit(opener)
+
+    def open_menu(self, key: str) -> None:
+        """Select a card or wire, and request its menu."""
+        self._reach(key)
+        self._request_menu(key, self._place_of(key))
 
     # Content.
 
@@ -160,6 +186,10 @@ class GraphView(QWidget):
         if reduced:
             self.finish_motion()
 
+    @property
+    def _is_still(self) -> bool:
+        return self._reduced or is_reduced()
+
     def set_stale(self, stale: bool, fresh: frozenset[str] = frozenset()) -> None:
         """Grey the graph and label it as the last good one, while a newer one fails.
 
@@ -194,7 +224,7 @@ class GraphView(QWidget):
             canvas.selected = ""
         canvas.hovered = ""
         canvas.minimap.forget()
-        moves = animate and not self._reduced and self.isVisible()
+        moves = animate and not self._is_still and self.isVisible()
         shift = self._hold(old.stage)
         if moves and Morph.is_worthwhile(old, canvas.drawing):
             moving.morph = Morph(old, canvas.drawing, shift)
@@ -218,7 +248,7 @@ class GraphView(QWidget):
         areas = drawing.set_look(look)
         self._following.forget()
         areas += [drawing.card_area(key) for key in unsettled]
-        duration_ms = 0 if self._reduced or not self.isVisible() else duration_ms
+        duration_ms = 0 if self._is_still or not self.isVisible() else duration_ms
         moving.motion = Motion(drawing, old, duration_ms)
         full = detail_at(self.camera().zoom) == "full"
         drawing.hidden = frozenset(moving.motion.old if full else ())
@@ -242,8 +272,11 @@ class GraphView(QWidget):
     def select(self, key: str | None) -> None:
         """Select a card or wire, without a signal; None or an unknown key selects nothing."""
         stage = self.stage()
+        before = self.canvas.selected
         self.canvas.selected = key if key and (key in stage.cards or key in stage.wires) else ""
         self._describe()
+        if self.canvas.selected != before:
+            self._reporter.report_selection()
         self.update()
 
     def selected(self) -> str:
@@ -428,7 +461,7 @@ class GraphView(QWidget):
         return shift
 
     def _look_at(self, camera: Camera, glide: bool) -> None:
-        if glide and not self._reduced and self.isVisible() and camera != self.camera():
+        if glide and not self._is_still and self.isVisible() and camera != self.camera():
             self._animation.flight = (self.camera(), camera)
             self._animation.start("flight")
         else:
@@ -506,7 +539,10 @@ class GraphView(QWidget):
         if happened.type() in _ELSEWHERE:
             self.canvas.leave_screen()
         is_consumed = self._input is not None and self._input.handle(happened)
-        return is_consumed or super().event(happened)
+        is_consumed = is_consumed or super().event(happened)
+        if happened.type() == QEvent.Type.FocusIn and self.selected():
+            self._reporter.report_selection()
+        return is_consumed
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the graph."""
@@ -516,24 +552,31 @@ class GraphView(QWidget):
         """Request the menu of what is under the mouse, or by keyboard of what is selected."""
         if not self.isSignalConnected(QMetaMethod.fromSignal(self.menu_requested)):
             # A pick would act, as where it opens a history.
-            entries = ("Fit the graph", self.fit), ("Copy the picture", self._copy_picture)
+            entries = (tr("Fit the graph"), self.fit), (tr("Copy the picture"), self._copy_picture)
             menus.pop_up(self, event.globalPos(), entries)
             return
         stage = self.stage()
         if event.reason() == QContextMenuEvent.Reason.Keyboard:
             key = self.selected()
-            place = self._middle_of(key)
-            at = QPointF(self.rect().center()) if place is None else self.camera().to_view(place)
+            at = self._place_of(key)
         else:
             at = QPointF(event.pos())
             key = self.canvas.key_at(at) or stage.head_at(self.camera().to_scene(at))
             if key and key != self.selected():
                 self._pick(key)
+        self._request_menu(key, at)
+        event.accept()
+
+    def _request_menu(self, key: str, at: QPointF) -> None:
         inside = QPoint(
             min(max(round(at.x()), 0), self.width()), min(max(round(at.y()), 0), self.height())
         )
         self.menu_requested.emit(self._kind_of(key), self.mapToGlobal(inside))
-        event.accept()
+
+    def _place_of(self, key: str) -> QPointF:
+        """Return the middle of a card, frame or wire in the widget; else that of the widget."""
+        place = self._middle_of(key)
+        return QPointF(self.rect().center()) if place is None else self.camera().to_view(place)
 
     def _middle_of(self, key: str) -> QPointF | None:
         """Return the scene point in the middle of a card, a frame or a wire; None for none."""
@@ -561,6 +604,7 @@ class GraphView(QWidget):
     def _describe(self) -> None:
         """Update the accessible description: the selection, or the whole graph."""
         self.setAccessibleDescription(self.words(self.selected()))
+        self._reporter.report_content()
 
     def words(self, key: str) -> str:
         """Return a text description of a card or wire; for an empty key, of the whole graph."""

@@ -11,6 +11,7 @@ from gradscribe.engine.protocol.messages import Checked, Gradchecked, Peeked
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.explain import Explanation, explain, explain_position
 from gradscribe.playback.flow.ways import Ways
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import make_scrollable, vbox
 from gradscribe.widgets.base.labels import sheet
 from gradscribe.widgets.base.theme import Theme
@@ -73,7 +74,7 @@ class Inspector(QScrollArea):
         """Requested checks; the first of them has been sent."""
         self._is_at_ways = False
         """True until the ways that the user asked for are found, to be scrolled to."""
-        self.setAccessibleName("Inspector")
+        self.setAccessibleName(tr("Inspector"))
         self.setMinimumWidth(200)
         body = QWidget(self)
         body.setObjectName("inspector-body")

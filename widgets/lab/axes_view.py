@@ -5,22 +5,23 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.playback.lab.axes import AxisTable, Kind
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme, mono_font, ui_font
 
 ROW, PAD, NAME_GAP = 27.0, 10.0, 14.0
 MEANINGS: dict[Kind, str] = {
     "stretched": "stretched",
-    "missing": "not there: stretched",
+    "missing": tr("not there: stretched"),
     "summed": "summed",
     "new": "new",
     "gone": "",
     "joined": "joined",
     "picked": "changed",
-    "clash": "does not fit",
+    "clash": tr("does not fit"),
     "": "",
 }
 """Text for each mark, since colour alone is not accessible."""
-SHORT: dict[Kind, str] = {**MEANINGS, "missing": "stretched", "clash": "no fit"}
+SHORT: dict[Kind, str] = {**MEANINGS, "missing": "stretched", "clash": tr("no fit")}
 """The same for a narrow table."""
 
 
@@ -31,7 +32,7 @@ class AxesView(QWidget):
         super().__init__(parent)
         self.theme = Theme.load("light")
         self.axes = AxisTable("")
-        self.setAccessibleName("Axes")
+        self.setAccessibleName(tr("Axes"))
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours."""

@@ -17,6 +17,7 @@ from gradscribe.engine.protocol.messages import Cells, Probed
 from gradscribe.playback.lab import cells as lab_cells
 from gradscribe.playback.lab.cells import Cell, CellLinks
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.theme import Theme, mono_font, ui_font
 from gradscribe.widgets.lab.card_layout import GAP, TensorCard, arrange_cards
@@ -47,7 +48,7 @@ class LabCanvas(QWidget):
         self._update_timer = single_shot(self, self.update)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName("Tensors cell by cell")
+        self.setAccessibleName(tr("Tensors cell by cell"))
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours."""
@@ -232,7 +233,7 @@ class LabCanvas(QWidget):
         if array is None or not array.size:
             painter.setPen(theme.ink2)
             painter.setFont(ui_font(11))
-            note = "empty" if array is not None else "too big to show cell by cell"
+            note = "empty" if array is not None else tr("too big to show cell by cell")
             painter.drawText(card.frame.adjusted(14, 44, -8, 0), note)
             return
         self._paint_cells(painter, card, array)

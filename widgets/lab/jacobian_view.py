@@ -13,6 +13,7 @@ from gradscribe.engine.protocol.messages import Jacobian, Probed
 from gradscribe.playback.lab import cells
 from gradscribe.playback.lab.cells import Cell
 from gradscribe.playback.text.formatting import fitting_number
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme, contrast, mono_font, ui_font
 from gradscribe.widgets.graph.paint import heat
 from gradscribe.widgets.lab.cells import PLAIN_UP_TO, fill_cells, fits_into
@@ -31,7 +32,7 @@ class JacobianView(QWidget):
         self._probed = Probed(0)
         self._cell: Cell | None = None
         self._places: list[QRectF] = []
-        self.setAccessibleName("Jacobian")
+        self.setAccessibleName(tr("Jacobian"))
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours."""
@@ -42,7 +43,12 @@ class JacobianView(QWidget):
         """Show the Jacobians of other tensors."""
         self._probed = probed
         titles = [
-            f"{self.title(jacobian)}: {jacobian.shape[0]} by {jacobian.shape[1]}"
+            tr(
+                "{title}: {shape} by {shape_2}",
+                title=self.title(jacobian),
+                shape=jacobian.shape[0],
+                shape_2=jacobian.shape[1],
+            )
             for jacobian in probed.jacobians
         ]
         self.setAccessibleDescription("; ".join(titles))

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from gradscribe.engine.protocol.messages import Cells, Probed
 from gradscribe.playback.lab import cells as lab_cells
 from gradscribe.playback.lab.cells import Cell
-from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.theme import Theme, faded, mono_font, ui_font
 
 MAX_ELEMENTS = 64
@@ -26,7 +26,7 @@ class MemoryView(QWidget):
         self.theme = Theme.load("light")
         self._groups: list[list[tuple[str, Cells]]] = []
         self._cell: Cell | None = None
-        self.setAccessibleName("Memory")
+        self.setAccessibleName(tr("Memory"))
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours."""
@@ -114,15 +114,24 @@ def sharing_text(group: Sequence[tuple[str, Cells]]) -> str:
     """Return the users of a storage: ``x and y share 6 elements``."""
     names = [key.strip() for key, _ in group]
     size = max(cells.storage_size for _, cells in group)
-    many = formatting.count(size, "element")
+    many = ngettext("{count:,} element", "{count:,} elements", size)
     if len(names) == 1:
-        return f"{names[0]}: {many} of its own"
-    return f"{', '.join(names[:-1])} and {names[-1]} share {many}"
+        return tr("{names}: {many} of its own", names=names[0], many=many)
+    return tr(
+        "{join} and {names} share {many}", join=", ".join(names[:-1]), names=names[-1], many=many
+    )
 
 
 def stride_text(key: str, cells: Cells) -> str:
     """Return strides and offset of a tensor, both in elements."""
     strides = ", ".join(map(str, cells.stride))
-    order = "contiguous" if cells.contiguous else "not contiguous"
-    kind = "  numpy array" if cells.kind == "array" else ""
-    return f"{key.strip()}{kind}  stride ({strides})  offset {cells.offset}  {order}"
+    order = "contiguous" if cells.contiguous else tr("not contiguous")
+    kind = tr("  numpy array") if cells.kind == "array" else ""
+    return tr(
+        "{strip}{kind}  stride ({strides})  offset {offset}  {order}",
+        strip=key.strip(),
+        kind=kind,
+        strides=strides,
+        offset=cells.offset,
+        order=order,
+    )

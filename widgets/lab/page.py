@@ -17,6 +17,7 @@ from gradscribe.engine.protocol.messages import Probed
 from gradscribe.engine.protocol.tape import Problem
 from gradscribe.playback.lab import dtypes
 from gradscribe.playback.lab.explain import explain_shapes
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import STRETCH, hbox, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.single_shot import single_shot
@@ -46,24 +47,24 @@ class ShapeLab(QWidget):
         self.setStyleSheet(sheet(theme))
         self._starts = list(starts)
         self.list = QListWidget()
-        self.list.setAccessibleName("Operations")
+        self.list.setAccessibleName(tr("Operations"))
         self.list.setProperty("bare", True)
         for title, _ in starts:
             self.list.addItem(QListWidgetItem(title))
         self.list.setFixedWidth(224)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.editor = SourceEdit(theme)
-        self.editor.setAccessibleName("Lines of the shape lab")
+        self.editor.setAccessibleName(tr("Lines of the shape lab"))
         self.editor.setFixedHeight(112)
         self.problem = Label("error")
         self.sentence = Label("words")
         self.axes, self.canvas, self.memory = AxesView(), LabCanvas(), MemoryView()
         self.jacobians = JacobianView()
-        self.cell_sentence = Label("words", "Hover over a cell to see where it comes from")
-        self.numbers = QPushButton("Numbers")
+        self.cell_sentence = Label("words", tr("Hover over a cell to see where it comes from"))
+        self.numbers = QPushButton(tr("Numbers"))
         self.numbers.setCheckable(True)
         self.numbers.setChecked(True)
-        self.numbers.setToolTip("Show the numbers in the cells, or only the shapes")
+        self.numbers.setToolTip(tr("Show the numbers in the cells, or only the shapes"))
         self.numbers.toggled.connect(self._show_numbers)
         self.note = Label("caption")
         self.kinds = Label("caption")
@@ -83,10 +84,10 @@ class ShapeLab(QWidget):
         # In their final layout from the start: reparented widgets are styled and measured again.
         page = self._build_page()
         self.memory_heading = Heading(
-            "Memory", "which elements are stored where, and which tensors share them"
+            tr("Memory"), tr("which elements are stored where, and which tensors share them")
         )
         self.jacobian_heading = Heading(
-            "Jacobian", "how much each cell of the result changes with each input cell"
+            tr("Jacobian"), tr("how much each cell of the result changes with each input cell")
         )
         vbox(
             page,
@@ -159,7 +160,7 @@ class ShapeLab(QWidget):
         results = [cells.snapshot.shape for cells in probed.results]
         axes = explain_shapes(self._asked, shapes, results)
         self._show_problem(probed.problem)
-        sentence = f"The result is {probed.text}" if probed.text else axes.sentence
+        sentence = tr("The result is {text}", text=probed.text) if probed.text else axes.sentence
         self.sentence.say(sentence)
         self.sentence.setVisible(bool(sentence))
         self.axes.show_axes(axes)
@@ -189,11 +190,11 @@ class ShapeLab(QWidget):
         self.problem.setVisible(problem is not None)
         marks: list[QTextEdit.ExtraSelection] = []
         if problem is not None:
-            place = f"Line {problem.place.line}: " if problem.place.line else ""
+            place = tr("Line {line}: ", line=problem.place.line) if problem.place.line else ""
             parts = [problem.message.rstrip("."), problem.hint.rstrip(".")]
             self.problem.say(f"{place}{'. '.join(part for part in parts if part)}")
             marks = error_selections(self.editor, problem.place, self._theme.error)
         self.editor.setExtraSelections(marks)
 
     def _show_sentence(self, sentence: str) -> None:
-        self.cell_sentence.say(sentence or "Hover over a cell to see where it comes from")
+        self.cell_sentence.say(sentence or tr("Hover over a cell to see where it comes from"))

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVB
 from gradscribe.playback.lessons import markup
 from gradscribe.playback.lessons.lesson import MAX_CHOICES
 from gradscribe.playback.lessons.page import LessonPage
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import STRETCH, hbox, make_scrollable, push_button, vbox
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.return_edit import ReturnEdit
@@ -29,7 +30,7 @@ class LessonPane(QFrame):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Lesson")
+        self.setAccessibleName(tr("Lesson"))
         self._page: LessonPage | None = None
         self._theme = Theme.load("light")
         head, body, foot = self._build_head(), self._build_body(), self._build_foot()
@@ -41,10 +42,10 @@ class LessonPane(QFrame):
     def _build_head(self) -> QVBoxLayout:
         self.place = Label("caption", "", self)
         self.title = Label("heading", "", self)
-        tip = "See all lessons and how far you are (Ctrl+Shift+T)"
-        self.contents = push_button("All lessons", self, self.contents_pressed, "link", tip=tip)
-        tip = "Leave the lesson and return to your own program"
-        self.close_button = push_button("Leave", self, self.leave_pressed, "link", tip=tip)
+        tip = tr("See all lessons and how far you are (Ctrl+Shift+T)")
+        self.contents = push_button(tr("All lessons"), self, self.contents_pressed, "link", tip=tip)
+        tip = tr("Leave the lesson and return to your own program")
+        self.close_button = push_button(tr("Leave"), self, self.leave_pressed, "link", tip=tip)
         row = hbox(None, self.contents, STRETCH, self.close_button, spacing=14)
         return vbox(None, row, 4, self.title, self.place, margins=(16, 12, 14, 10), spacing=3)
 
@@ -57,7 +58,7 @@ class LessonPane(QFrame):
         self.words = RichTextLabel(inside)
         self.code = Label("code", "", inside)
         self.code_box = _box("soft", inside, self.code)
-        self.restore = push_button("Put its program back", None, self.restore_pressed, "link")
+        self.restore = push_button(tr("Put its program back"), None, self.restore_pressed, "link")
         vbox(
             inside,
             *(self.heading, self.words, self.code_box, self._build_card(inside)),
@@ -78,9 +79,9 @@ class LessonPane(QFrame):
             choice.chosen.connect(self._choose)
             choice.continue_pressed.connect(self._answer)
         self.field = ReturnEdit(self.card)
-        self.field.setAccessibleName("Your answer")
+        self.field.setAccessibleName(tr("Your answer"))
         self.field.returnPressed.connect(self._answer)
-        self.check = push_button("Check", self.card, self._answer, "primary")
+        self.check = push_button(tr("Check"), self.card, self._answer, "primary")
         vbox(
             self.card,
             *(self.label, self.asked, *self.choices),
@@ -96,17 +97,17 @@ class LessonPane(QFrame):
         self.verdict = RichTextLabel(part, strong=True, ground="surface")
         self.hint = RichTextLabel(part, ground="surface")
         self.why = RichTextLabel(part, ground="surface")
-        self.hint_button = push_button("Give me a hint", None, self.hint_pressed, "link")
-        self.reveal_button = push_button("Show me", None, self.reveal_pressed, "link")
+        self.hint_button = push_button(tr("Give me a hint"), None, self.hint_pressed, "link")
+        self.reveal_button = push_button(tr("Show me"), None, self.reveal_pressed, "link")
         row = hbox(None, self.hint_button, self.reveal_button, STRETCH, spacing=16)
         vbox(part, self.verdict, self.hint, self.why, row, spacing=6)
         return part
 
     def _build_foot(self) -> QHBoxLayout:
-        tip = "Previous step (Ctrl+PgUp)"
-        self.back = push_button("Back", self, self.back_pressed, tip=tip)
-        tip = "Next step (Ctrl+PgDown)"
-        self.next = push_button("Next", self, self.next_pressed, "primary", tip=tip)
+        tip = tr("Previous step (Ctrl+PgUp)")
+        self.back = push_button(tr("Back"), self, self.back_pressed, tip=tip)
+        tip = tr("Next step (Ctrl+PgDown)")
+        self.next = push_button(tr("Next"), self, self.next_pressed, "primary", tip=tip)
         self.dots = ProgressDots(self)
         parts = (self.back, (self.dots, 1), self.next)
         return hbox(None, *parts, margins=(16, 10, 14, 12), spacing=10)
@@ -151,7 +152,7 @@ class LessonPane(QFrame):
         self._show_card(page, fresh)
         self.restore.setVisible(page.can_restore)
         self.back.setEnabled(page.number > 1)
-        self.next.setText("Finish" if page.last else "Next")
+        self.next.setText(tr("Finish") if page.last else tr("Next"))
         self.dots.show_step(page.number, page.total)
         if fresh:
             self.area.verticalScrollBar().setValue(0)
@@ -173,7 +174,7 @@ class LessonPane(QFrame):
     def _show_card(self, page: LessonPage, fresh: bool) -> None:
         self.label.say(page.label)
         self.asked.say(page.asked)
-        typed = page.label == "Predict" and page.kind != "choice"
+        typed = page.label == tr("Predict") and page.kind != "choice"
         for at, choice in enumerate(self.choices):
             choice.setVisible(at < len(page.choices))
             if at < len(page.choices):
@@ -187,14 +188,18 @@ class LessonPane(QFrame):
         if fresh or not page.asks:
             self.field.setText(page.said)
         blocked = _BLOCKED if page.held and not page.verdict else ""
-        running = "Running…" if page.waiting and page.label == "Predict" and not page.held else ""
+        running = (
+            tr("Running…") if page.waiting and page.label == tr("Predict") and not page.held else ""
+        )
         self.verdict.say(blocked or running or page.verdict)
         self.verdict.set_mood(page.mood)
         self.hint.say(page.hint)
         self.why.say(page.why)
         self.hint_button.setVisible(page.can_hint)
         self.reveal_button.setVisible(page.can_reveal and not page.held)
-        self.reveal_button.setText("Show me" if page.label == "Predict" else "Show a solution")
+        self.reveal_button.setText(
+            tr("Show me") if page.label == tr("Predict") else tr("Show a solution")
+        )
 
     def focus_answer(self) -> None:
         """Focus the answer if one is expected, else the Next button."""
@@ -241,11 +246,11 @@ def _outcome(page: LessonPage) -> tuple[str, str, str]:
     return page.mood, page.hint, page.verdict
 
 
-_BLOCKED = "This lesson came from outside: its questions start once you let its programs run"
+_BLOCKED = tr("This lesson came from outside: its questions start once you let its programs run")
 _PLACEHOLDERS = {
-    "number": "a number, or a list: [1, 2]",
-    "shape": "a shape, like (3, 4)",
-    "word": "your answer",
+    "number": tr("a number, or a list: [1, 2]"),
+    "shape": tr("a shape, like (3, 4)"),
+    "word": tr("your answer"),
     "choice": "",
 }
 

@@ -7,6 +7,7 @@ from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.theme import Theme, mono_families
 
@@ -122,7 +123,7 @@ class AnswerChoice(QFrame):
         self.words.say(html)
         self.sign.setText({"good": "✓", "bad": "✗", "told": "→"}.get(mood, str(self._at + 1)))
         self._live = live
-        outcome = {"good": "right", "bad": "not right", "told": "the answer"}.get(mood, "")
+        outcome = {"good": "right", "bad": tr("not right"), "told": tr("the answer")}.get(mood, "")
         self.setAccessibleName(f"{self.words.said()}{', ' + outcome if outcome else ''}")
         if mood != self._mood:
             self._mood = mood
@@ -167,7 +168,7 @@ class ProgressDots(QWidget):
     def show_step(self, step: int, total: int) -> None:
         """Show ``step`` of ``total`` as the current step."""
         self._step, self._total = step, total
-        self.setToolTip(f"Step {step} of {total}")
+        self.setToolTip(tr("Step {step} of {total}", step=step, total=total))
         self.setAccessibleName(self.toolTip())
         self.update()
 

@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QImage
 
 from gradscribe.engine.protocol.training import ViewReply
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import heat
 from gradscribe.widgets.plots.drawing.class_legend import CLASS_PREFIX
@@ -84,7 +85,7 @@ def outputs_at(
         above = float(output) - ground.shading.middle
         side = class_name(int(output > 0), points.names)
         # For a loss without probabilities the sign of the output decides.
-        words = f"output {formatting.number(float(output), 3)}"
+        words = tr("output {number}", number=formatting.number(float(output), 3))
         words += f": {side}" if points.kinds is not None else ""
         return [(words, heat.color(above, ground.shading.reach, theme.dark))]
     chances = [(1 - output) / 2, (1 + output) / 2] if ground.grid.ndim == 2 else list(output)

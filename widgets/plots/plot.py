@@ -33,6 +33,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFileDialog, QPushButton, QSizePolicy, QWidget
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet
@@ -157,7 +158,7 @@ class Plot(QWidget):
 
     def show_step(self, step: int | None) -> None:
         """Say which step the plot shows, next to one that shows another; None: say nothing."""
-        words = "" if step is None else f"step {step:,}"
+        words = "" if step is None else tr("step {step:,}", step=step)
         if self.step.said() != words:
             self.step.say(words)
             self._make_room()
@@ -222,8 +223,8 @@ class Plot(QWidget):
             self,
             menus.place_in(self, happened),
             (
-                ("Copy the picture", self.copy_picture),
-                ("Save the picture as PNG…", self._ask_picture),
+                (tr("Copy the picture"), self.copy_picture),
+                (tr("Save the picture as PNG…"), self._ask_picture),
             ),
         )
 
@@ -233,7 +234,9 @@ class Plot(QWidget):
 
     def _ask_picture(self) -> None:
         name = f"{self.accessibleName() or 'plot'}.png"
-        path, _ = QFileDialog.getSaveFileName(self, "Save the picture", name, "PNG picture (*.png)")
+        path, _ = QFileDialog.getSaveFileName(
+            self, tr("Save the picture"), name, tr("PNG picture (*.png)")
+        )
         if path:
             self.save_picture(path)
 
@@ -247,7 +250,11 @@ class Plot(QWidget):
         written = file.open(QIODevice.OpenModeFlag.WriteOnly) and file.write(data) == data.size()
         is_there = written and file.commit()
         words = (
-            f"Saved as {path}" if is_there else f"{path} cannot be written: {file.errorString()}"
+            tr("Saved as {path}", path=path)
+            if is_there
+            else tr(
+                "{path} cannot be written: {errorstring}", path=path, errorstring=file.errorString()
+            )
         )
         self.captioned.emit(words)
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.engine.protocol.training import DataSample, RunStarted, ViewReply, ViewRequest
+from gradscribe.playback.translation import tr
 
 W = TypeVar("W", bound=QWidget)
 Place = Literal["output", "model", "steps", "numbers"]
@@ -69,4 +70,4 @@ class TrainingView(Generic[W]):
 def size_note(begun: RunStarted, most: int) -> str:
     """Return why a model with more than ``most`` parameters is not shown; empty for others."""
     size = begun.parameter_count
-    return f"{size:,} parameters are too many to show" if size > most else ""
+    return tr("{size:,} parameters are too many to show", size=size) if size > most else ""

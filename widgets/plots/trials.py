@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPen, QP
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.plots.drawing.axes import Axis, axis_around
 from gradscribe.widgets.plots.drawing.colors import depth_color
@@ -24,7 +25,7 @@ from gradscribe.widgets.plots.plot import (
 )
 from gradscribe.widgets.plots.views.curve_plot import draw_bubble
 
-HINT = "A click opens a trial; the best stands out"
+HINT = tr("A click opens a trial; the best stands out")
 NEAR = 14.0
 """Pixels around the mouse within which a trial is found."""
 SPREAD = 1e3
@@ -186,9 +187,9 @@ class TrialScatter(TrialPlot):
     """The loss of each trial over one of its options."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Scatter", HINT, parent)
+        super().__init__(tr("Scatter"), HINT, parent)
         self.option = QComboBox(self)
-        self.option.setAccessibleName("Option along the axis")
+        self.option.setAccessibleName(tr("Option along the axis"))
         self.option.currentIndexChanged.connect(lambda _: self.refresh())
         self.tools.addWidget(self.option)
 
@@ -204,7 +205,7 @@ class TrialScatter(TrialPlot):
         self._places = []
         shown, at = self.ended(), max(0, self.option.currentIndex())
         if not shown or at >= len(self.names):
-            draw_placeholder(painter, area, self.theme, "No trial has ended yet")
+            draw_placeholder(painter, area, self.theme, tr("No trial has ended yet"))
             return
         along = axis_of([trial.values[at] for trial in self.trials])
         up = axis_of([trial.loss for trial in shown])
@@ -253,7 +254,7 @@ class TrialParallels(TrialPlot):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(
-            "Parallel coordinates", "A click opens a trial; the best stands out", parent
+            tr("Parallel coordinates"), tr("A click opens a trial; the best stands out"), parent
         )
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
@@ -261,7 +262,7 @@ class TrialParallels(TrialPlot):
         self._places = []
         shown = self.ended()[-MOST_LINES:]
         if not shown:
-            draw_placeholder(painter, area, self.theme, "No trial has ended yet")
+            draw_placeholder(painter, area, self.theme, tr("No trial has ended yet"))
             return
         columns = [
             axis_of([trial.values[at] for trial in self.trials]) for at in range(len(self.names))

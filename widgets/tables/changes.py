@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHeaderView, QPushButton, QTreeWidget, QTreeWidget
 
 from gradscribe.playback.compare.run_changes import ChangeKind, RunChange
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import push_button, vbox
 from gradscribe.widgets.base.flow_layout import FlowLayout
@@ -19,7 +20,7 @@ MAX_ROWS = 300
 """Most changes listed, the first ones; the rest is counted."""
 LOW = 200
 """Height in pixels below which the columns have no titles."""
-FIRST = "Edit the program: after each run, what changed since the run before is listed here."
+FIRST = tr("Edit the program: after each run, what changed since the run before is listed here.")
 WIDEST = 170
 """Most pixels of a column before the last."""
 LINE, NAME, WORDS = range(3)
@@ -52,12 +53,12 @@ class ChangesPane(QWidget):
         self._strips_column = vbox(None, spacing=2)
         self.rows = QTreeWidget(self)
         self.rows.setColumnCount(3)
-        self.rows.setHeaderLabels(["Line", "Tensor", "Before → now"])
+        self.rows.setHeaderLabels([tr("Line"), tr("Tensor"), "Before → now"])
         self.rows.setRootIsDecorated(False)
         self.rows.setUniformRowHeights(True)
         self.rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.rows.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self.rows.setAccessibleName("Changes since the run before, in order of execution")
+        self.rows.setAccessibleName(tr("Changes since the run before, in order of execution"))
         header = self.rows.header()
         header.setSectionResizeMode(LINE, QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.ResizeToContents)
@@ -67,8 +68,8 @@ class ChangesPane(QWidget):
         self.rows.itemClicked.connect(self._pick)
         menus.offer_copies(self.rows)
         self.compare = self._make_compare()
-        tip = "List the runs of this program (Ctrl+Shift+H)"
-        self.runs = push_button("Runs", self, self.runs_pressed, tip=tip)
+        tip = tr("List the runs of this program (Ctrl+Shift+H)")
+        self.runs = push_button(tr("Runs"), self, self.runs_pressed, tip=tip)
         line = FlowLayout(self.compare, self.runs)
         column = vbox(self, self.edit, margins=(14, 10, 8, 8), spacing=6)
         column.addLayout(self._strips_column)
@@ -79,8 +80,8 @@ class ChangesPane(QWidget):
         self.clear()
 
     def _make_compare(self) -> QPushButton:
-        tip = "See both runs side by side (Ctrl+Alt+K)"
-        return push_button("Side by side", self, self.compare_pressed, tip=tip)
+        tip = tr("See both runs side by side (Ctrl+Alt+K)")
+        return push_button(tr("Side by side"), self, self.compare_pressed, tip=tip)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave the titles of the columns out where they would take the rows' place."""
@@ -119,7 +120,7 @@ class ChangesPane(QWidget):
     def show_changes(self, changes: Sequence[RunChange], words: str) -> None:
         """List changes; ``words`` sums them up."""
         more = len(changes) - MAX_ROWS
-        rest = f" · the first {MAX_ROWS} are listed" if more > 0 else ""
+        rest = tr(" · the first {max_rows} are listed", max_rows=MAX_ROWS) if more > 0 else ""
         self.counts.say(words + rest)
         self.rows.clear()
         self.rows.addTopLevelItems([self._row(change) for change in changes[:MAX_ROWS]])
@@ -148,7 +149,7 @@ class ChangesPane(QWidget):
         cells = [str(change.line or ""), " ".join(filter(None, (kind, name))), change.words]
         item = QTreeWidgetItem([" ".join(cell.split("\n")) for cell in cells])
         item.setData(LINE, _CHANGE, change)
-        place = f"Line {change.line}: " if change.line else ""
+        place = tr("Line {line}: ", line=change.line) if change.line else ""
         text = place + change.text()
         for column in (LINE, NAME, WORDS):
             item.setToolTip(column, text[:400])

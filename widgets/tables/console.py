@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QPlainTextEdit, QWidget
 from gradscribe.engine.protocol.figures import Figure
 from gradscribe.engine.protocol.tape import Problem
 from gradscribe.playback.tape.figure_files import unwritten_files
-from gradscribe.playback.text import formatting as words
+from gradscribe.playback.translation import ngettext, tr, translated
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet, tip
 from gradscribe.widgets.base.theme import Theme
@@ -52,14 +52,14 @@ class Console(QWidget):
         self._warned_at: int | None = None
         self._inserted_warnings = ""
         self._problem: Problem | None = None
-        self.heading = Heading("Output", "", self)
+        self.heading = Heading(tr("Output"), "", self)
         self.view = OutputText(self)
         self.view.setReadOnly(True)
         self.view.setUndoRedoEnabled(False)
         self.view.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.view.setFrameShape(QPlainTextEdit.Shape.NoFrame)
-        self.view.setAccessibleName("Output of the script")
-        self.view.setPlaceholderText("Nothing printed")
+        self.view.setAccessibleName(tr("Output of the script"))
+        self.view.setPlaceholderText(tr("Nothing printed"))
         # In a low panel the problem gets the space first.
         self.view.setMinimumHeight(LEAST_HEIGHT)
         self._build_problem_bar()
@@ -69,7 +69,11 @@ class Console(QWidget):
         """Lines before the first that this was given."""
         self.not_written = Label("words", "", self)
         self.save_files = push_button(
-            "Save…", self, self.files_requested, "link", tip="Choose where savefig's files go"
+            tr("Save…"),
+            self,
+            self.files_requested,
+            "link",
+            tip=tr("Choose where savefig's files go"),
         )
         self.save_files.setCursor(Qt.CursorShape.PointingHandCursor)
         self.not_written.hide()
@@ -86,7 +90,7 @@ class Console(QWidget):
         self._bar.setProperty("row", "error")
         self._message = Label("error", "", self._bar).selectable()
         self._hint = Label("words", "", self._bar)
-        tip = "Go to the line of the problem"
+        tip = tr("Go to the line of the problem")
         self._go = push_button("", self._bar, self._on_link_clicked, "link", tip=tip)
         self._go.setObjectName("problem-link")
         self._go.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -246,10 +250,14 @@ class Console(QWidget):
         self._cut = True
 
     def _update_heading(self) -> None:
-        note = words.count(self._lines, "line") if self._lines else "what the script prints"
+        note = (
+            ngettext("{count:,} line", "{count:,} lines", self._lines)
+            if self._lines
+            else tr("what the script prints")
+        )
         if self._cut:
-            note += ", the earliest left out"
-        self.heading.set_text("Output", note)
+            note += tr(", the earliest left out")
+        self.heading.set_text(tr("Output"), note)
 
     def set_problem(self, problem: Problem | None) -> None:
         """Show the error message, the hint, and a link to the line; None hides them."""
@@ -257,14 +265,14 @@ class Console(QWidget):
         self._bar.setVisible(problem is not None)
         if problem is None:
             return
-        message = problem.message.strip() or "no message"
+        message = translated(problem.message.strip()) or tr("no message")
         self._message.say(f"{problem.type}: {_shorten(message)}")
         self._message.setToolTip(tip(_shorten(message, 4000)))
-        self._hint.say(problem.hint)
+        self._hint.say(translated(problem.hint))
         self._show_hint()
-        self._go.setText(f"line {problem.place.line}")
+        self._go.setText(tr("line {line}", line=problem.place.line))
         self._go.setVisible(problem.place.line > 0)
-        self._bar.setAccessibleName(f"Problem: {message}")
+        self._bar.setAccessibleName(tr("Problem: {message_}", message_=message))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Hide the hint in a low panel, and put the link below the words in a narrow one.
@@ -283,7 +291,11 @@ class Console(QWidget):
 
     def problem_text(self) -> str:
         """Return the text of the problem line; empty without a problem."""
-        return "" if self._problem is None else f"{self._problem.type}: {self._problem.message}"
+        return (
+            ""
+            if self._problem is None
+            else f"{self._problem.type}: {translated(self._problem.message)}"
+        )
 
     def _on_link_clicked(self) -> None:
         if self._problem is not None:

@@ -15,12 +15,13 @@ from PySide6.QtWidgets import (
 )
 
 from gradscribe.playback.text.cost_words import COLUMNS, CostCells
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.theme import Theme
 
 SIZE = (900, 340)
-WAITING = "Measuring…"
+WAITING = tr("Measuring…")
 TIME = 1
 """The column with the time, which has a bar."""
 SHARE = Qt.ItemDataRole.UserRole
@@ -71,8 +72,8 @@ class CostWindow(QWidget):
         policy = self.table.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.table.setSizePolicy(policy)
-        tip = "Measure the shown program again"
-        self.again = push_button("Measure again", self, self.again_pressed, tip=tip)
+        tip = tr("Measure the shown program again")
+        self.again = push_button(tr("Measure again"), self, self.again_pressed, tip=tip)
         buttons = hbox(None, self.again, STRETCH)
         rows = vbox(
             self,

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QFileDialog, QLayout, QMenu, QVBoxLayout, QWidget
 
 from gradscribe.engine.protocol.figures import Figure
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, push_button
 from gradscribe.widgets.base.labels import plain_label, sheet
 from gradscribe.widgets.base.menus import open_by_key, place_in
@@ -65,7 +66,9 @@ class FigureCanvas(QWidget):
         self._cache = PixmapCache(self, self._draw)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName(f"Figure: {describe_figure(figure)}")
+        self.setAccessibleName(
+            tr("Figure: {describe_figure}", describe_figure=describe_figure(figure))
+        )
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours of ``theme`` around the paper."""
@@ -219,7 +222,7 @@ class FigureWindow(QWidget):
         """``save`` writes a picture to a path and returns a message; ``kinds`` are its formats."""
         super().__init__(parent, Qt.WindowType.Window)
         self._figure, self._write, self._kinds = figure, save, kinds
-        self.setWindowTitle(figure.title or figure.name or "Figure")
+        self.setWindowTitle(figure.title or figure.name or tr("Figure"))
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.canvas = FigureCanvas(figure, theme)
@@ -227,8 +230,8 @@ class FigureWindow(QWidget):
         """The picture, and the numbers of each pair of axes."""
         self._show_all: dict[QWidget, Callable[[], object]] = {}
         self._plots: list[Plot] = []
-        self.whole = push_button("Show all", self, self.show_all, tip="Everything (Home)")
-        self.save = push_button("Save picture…", self, self._save_as)
+        self.whole = push_button(tr("Show all"), self, self.show_all, tip=tr("Everything (Home)"))
+        self.save = push_button(tr("Save picture…"), self, self._save_as)
         self.note = plain_label(figure.note)
         self.canvas.read.connect(lambda words: self.note.setText(words or figure.note))
         below = hbox(None, (self.note, 1), self.whole, self.save)
@@ -238,7 +241,7 @@ class FigureWindow(QWidget):
         column.addWidget(self.pages, 1)
         column.addLayout(below)
         self.pages.tabBar().hide()
-        self._add_page("Picture", self.canvas, self.canvas.show_all)
+        self._add_page(tr("Picture"), self.canvas, self.canvas.show_all)
         self.set_theme(theme)
         ratio = min(2.5, max(0.6, figure.width / figure.height))
         self.resize(round(WINDOW_SIZE.height() * ratio) + 24, WINDOW_SIZE.height() + 50)
@@ -300,14 +303,14 @@ class FigureWindow(QWidget):
     def menu(self) -> QMenu:
         """Return a menu of what can be done."""
         menu = QMenu(self)
-        menu.addAction("Show all", self.canvas.show_all)
+        menu.addAction(tr("Show all"), self.canvas.show_all)
         menu.addSeparator()
-        menu.addAction("Copy the picture", self.copy_picture)
-        menu.addAction("Save the picture…", self._save_as)
+        menu.addAction(tr("Copy the picture"), self.copy_picture)
+        menu.addAction(tr("Save the picture…"), self._save_as)
         menu.addSeparator()
         for name, do in (
-            ("Copy the numbers in sight", self.copy_numbers),
-            ("Save the numbers in sight as CSV…", self._save_table_as),
+            (tr("Copy the numbers in sight"), self.copy_numbers),
+            (tr("Save the numbers in sight as CSV…"), self._save_table_as),
         ):
             menu.addAction(name, do).setEnabled(self.canvas.numbers.has_points)
         return menu
@@ -315,7 +318,7 @@ class FigureWindow(QWidget):
     def copy_picture(self) -> None:
         """Put an image of the whole figure on the clipboard."""
         QGuiApplication.clipboard().setImage(self.canvas.picture.image())
-        self.note.setText("The picture is on the clipboard")
+        self.note.setText(tr("The picture is on the clipboard"))
 
     def table(self) -> str:
         """Return the points in sight as CSV."""
@@ -324,24 +327,30 @@ class FigureWindow(QWidget):
     def copy_numbers(self) -> None:
         """Put the points in sight on the clipboard, as CSV."""
         QGuiApplication.clipboard().setText(self.table())
-        self.note.setText(self._with_missing("The numbers in sight are on the clipboard"))
+        self.note.setText(self._with_missing(tr("The numbers in sight are on the clipboard")))
 
     def save_table(self, path: str) -> None:
         """Write the points in sight as a CSV file, wholly or not at all."""
         file, data = QSaveFile(path), self.table().encode()
         written = file.open(QSaveFile.OpenModeFlag.WriteOnly) and file.write(data) == len(data)
         if written and file.commit():
-            self.note.setText(self._with_missing(f"Saved as {path}"))
+            self.note.setText(self._with_missing(tr("Saved as {path}", path=path)))
         else:
-            self.note.setText(f"{path} cannot be written: {file.errorString()}")
+            self.note.setText(
+                tr(
+                    "{path} cannot be written: {errorstring}",
+                    path=path,
+                    errorstring=file.errorString(),
+                )
+            )
 
     def _with_missing(self, words: str) -> str:
-        missing = "; lines with too many points are missing"
+        missing = tr("; lines with too many points are missing")
         return f"{words}{missing}" if self.canvas.numbers.is_cut else words
 
     def _save_table_as(self) -> None:
         chosen, _ = QFileDialog.getSaveFileName(
-            self, "Save numbers", f"{self._stem()}.csv", "CSV table (*.csv)"
+            self, tr("Save numbers"), f"{self._stem()}.csv", tr("CSV table (*.csv)")
         )
         if chosen:
             self.save_table(chosen)
@@ -353,6 +362,6 @@ class FigureWindow(QWidget):
     def _save_as(self) -> None:
         name = self._figure.name if "." in self._figure.name else f"{self._stem()}.{self._kinds[0]}"
         filters = ";;".join(f"{kind.upper()} (*.{kind})" for kind in self._kinds)
-        chosen, _ = QFileDialog.getSaveFileName(self, "Save picture", name, filters)
+        chosen, _ = QFileDialog.getSaveFileName(self, tr("Save picture"), name, filters)
         if chosen:
             self.note.setText(self._write(self.canvas.picture, chosen))

@@ -7,6 +7,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from gradscribe.engine.protocol.figures import Figure
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.figures.picture import FigurePicture, describe_figure
@@ -22,8 +23,10 @@ class FigureView(QAbstractButton):
         self.figure, self._theme = figure, theme
         self.picture = FigurePicture(figure)
         self._cache = PixmapCache(self, self._draw)
-        self.setAccessibleName(f"Figure: {describe_figure(figure)}")
-        self.setToolTip("Open this figure")
+        self.setAccessibleName(
+            tr("Figure: {describe_figure}", describe_figure=describe_figure(figure))
+        )
+        self.setToolTip(tr("Open this figure"))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
@@ -73,8 +76,8 @@ def save_figure(picture: FigurePicture, path: str) -> str:
     file = QSaveFile(path)
     written = file.open(QIODevice.OpenModeFlag.WriteOnly) and file.write(data) == data.size()
     if written and file.commit():
-        return f"Saved as {path}"
-    return f"{path} cannot be written: {file.errorString()}"
+        return tr("Saved as {path}", path=path)
+    return tr("{path} cannot be written: {errorstring}", path=path, errorstring=file.errorString())
 
 
 def _bytes_as(picture: FigurePicture, kind: str) -> QByteArray:

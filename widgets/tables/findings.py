@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QPushButton, QV
 
 from gradscribe.engine.protocol.tape import Finding
 from gradscribe.playback.code.fix_diff import TRIED_IN_PART, FixRow, changed_lines
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label, sheet
@@ -22,8 +23,8 @@ MAX_CARDS = 12
 
 INDENT = 24
 """Indentation of a finding that follows from the one above, in pixels."""
-TRYING = "This fix is being tried; it can be applied once it has worked."
-NOT_TRIED = "Run the program to try this fix; it can be applied once it has worked."
+TRYING = tr("This fix is being tried; it can be applied once it has worked.")
+NOT_TRIED = tr("Run the program to try this fix; it can be applied once it has worked.")
 
 
 class FindingCard(QFrame):
@@ -41,15 +42,19 @@ class FindingCard(QFrame):
         super().__init__(parent)
         self.finding = finding
         self.setProperty("row", "soft")
-        follows = "follows from the finding above, " if finding.follows else ""
-        self.setAccessibleName(f"{finding.title}, {follows}{finding.message}")
+        follows = tr("follows from the finding above, ") if finding.follows else ""
+        self.setAccessibleName(
+            f"{translated(finding.title)}, {follows}{translated(finding.message)}"
+        )
         self._source, self._beside = source, beside
         self._current = True
         self._column = vbox(self, margins=(12, 10, 12, 10), spacing=6)
         self._add_head(finding)
-        self._message = Label("words", _with_full_stop(finding.message), self).selectable()
+        self._message = Label(
+            "words", _with_full_stop(translated(finding.message)), self
+        ).selectable()
         self._column.addWidget(self._message)
-        self._column.addWidget(Label("caption", finding.why, self).selectable())
+        self._column.addWidget(Label("caption", translated(finding.why), self).selectable())
         self.apply: QPushButton | None = None
         self.show_me: QPushButton | None = None
         self._add_change()
@@ -76,10 +81,14 @@ class FindingCard(QFrame):
                 self._say(f"{TRIED_IN_PART}.")
         elif finding.why_no_fix:
             beside = self._beside
-            words = finding.why_no_fix if beside else f"No automatic fix. {finding.why_no_fix}"
+            words = (
+                translated(finding.why_no_fix)
+                if beside
+                else tr("No automatic fix. {why_no_fix}", why_no_fix=translated(finding.why_no_fix))
+            )
             self._say(f"{words}.")
             if beside:
-                tip = "Train the fixed run too, and see both side by side"
+                tip = tr("Train the fixed run too, and see both side by side")
                 self._add_demo_button(column, tip)
         part.setVisible(bool(rows or finding.why_no_fix))
         self.set_current(self._current)
@@ -98,8 +107,8 @@ class FindingCard(QFrame):
         """
         had_focus = self._change.isAncestorOf(QApplication.focusWidget() or self)
         self.finding = finding
-        if finding.message != self._message.text():
-            self._message.say(_with_full_stop(finding.message))
+        if translated(finding.message) != self._message.text():
+            self._message.say(_with_full_stop(translated(finding.message)))
         self._column.removeWidget(self._change)
         self._change.hide()
         self._change.deleteLater()
@@ -115,7 +124,8 @@ class FindingCard(QFrame):
 
     def _add_head(self, finding: Finding) -> None:
         head = hbox(None, spacing=8)
-        title = finding.title if finding.severity == "sure" else f"{finding.title}?"
+        title = translated(finding.title)
+        title = title if finding.severity == "sure" else f"{title}?"
         head.addWidget(Label("section", title, self), 1)
         for line in self._lines():
             head.addWidget(self._link(line, first=line == finding.place.line))
@@ -129,18 +139,22 @@ class FindingCard(QFrame):
     def said(self) -> str:
         """Return the finding as text: title, measurement, reason, and the change if it has one."""
         finding = self.finding
-        line = f"Line {finding.place.line}: " if finding.place.line > 0 else ""
+        line = tr("Line {line}: ", line=finding.place.line) if finding.place.line > 0 else ""
         rows = changed_lines(self._source, finding.fix)
-        reason = f"No automatic fix. {finding.why_no_fix}" if finding.why_no_fix else ""
-        told = (finding.message, finding.why, "" if rows else reason)
+        reason = (
+            tr("No automatic fix. {why_no_fix}", why_no_fix=translated(finding.why_no_fix))
+            if finding.why_no_fix
+            else ""
+        )
+        told = (translated(finding.message), translated(finding.why), "" if rows else reason)
         sentences = [_with_full_stop(text) for text in told if text]
-        return "\n".join([f"{line}{finding.title}", *sentences, *rows])
+        return "\n".join([f"{line}{translated(finding.title)}", *sentences, *rows])
 
     def menu_actions(self, owner: QWidget) -> list[QAction]:
         """Return the actions of the card for a menu; what a button does is enabled with it."""
         found: list[QAction] = []
         for line in self._lines():
-            entry = f"Show line {line}", partial(self.line_requested.emit, line)
+            entry = tr("Show line {line}", line=line), partial(self.line_requested.emit, line)
             found += menus.actions(owner, entry)
         for button, signal in (
             (self.apply, self.fix_requested),
@@ -152,10 +166,12 @@ class FindingCard(QFrame):
                 found += made
         text = next((x.selected_words() for x in self.findChildren(Label) if x.selectedText()), "")
         if text:
-            found += menus.actions(owner, ("Copy the selection", partial(menus.copy_text, text)))
+            found += menus.actions(
+                owner, (tr("Copy the selection"), partial(menus.copy_text, text))
+            )
         return [
             *found,
-            *menus.actions(owner, ("Copy the text", lambda: menus.copy_text(self.said()))),
+            *menus.actions(owner, (tr("Copy the text"), lambda: menus.copy_text(self.said()))),
         ]
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
@@ -164,7 +180,10 @@ class FindingCard(QFrame):
         event.accept()
 
     def _link(self, line: int, first: bool) -> QPushButton:
-        text, tip = f"Line {line}" if first else str(line), f"Go to line {line}"
+        text, tip = (
+            tr("Line {line}", line=line) if first else str(line),
+            tr("Go to line {line}", line=line),
+        )
         button = push_button(text, self, lambda: self.line_requested.emit(line), "link", tip=tip)
         button.setCursor(Qt.CursorShape.PointingHandCursor)
         button.setAccessibleName(tip)
@@ -177,20 +196,22 @@ class FindingCard(QFrame):
         for row, line in zip(rows[:MAX_LINES], lines, strict=False):
             box.addWidget(diff_strip(line[blank:], "−" if row.startswith("-") else "+", self))
         if len(rows) > MAX_LINES:
-            box.addWidget(Label("caption", f"and {len(rows) - MAX_LINES} more lines", self))
+            box.addWidget(
+                Label("caption", tr("and {value} more lines", value=len(rows) - MAX_LINES), self)
+            )
         column.addLayout(box)
 
     def _add_buttons(self, column: QVBoxLayout) -> None:
-        tip = "Change these lines; can be undone"
+        tip = tr("Change these lines; can be undone")
         self.apply = push_button(
-            "Apply fix", self, lambda: self.fix_requested.emit(self.finding), tip=tip
+            tr("Apply fix"), self, lambda: self.fix_requested.emit(self.finding), tip=tip
         )
-        tip = "Run the fixed program too, and see both side by side"
+        tip = tr("Run the fixed program too, and see both side by side")
         self._add_demo_button(column, tip, self.apply)
 
     def _add_demo_button(self, column: QVBoxLayout, tip: str, *before: QWidget) -> None:
         self.show_me = push_button(
-            "Show me", self, lambda: self.demo_requested.emit(self.finding), tip=tip
+            tr("Show me"), self, lambda: self.demo_requested.emit(self.finding), tip=tip
         )
         column.addLayout(hbox(None, *before, self.show_me, STRETCH, spacing=8))
 
@@ -213,7 +234,7 @@ class FindingCard(QFrame):
     def set_running(self, running: bool) -> None:
         """Show that the fixed program is running."""
         if self.show_me is not None:
-            self.show_me.setText("Running…" if running else "Show me")
+            self.show_me.setText(tr("Running…") if running else tr("Show me"))
             self.show_me.setEnabled(not running)
 
     def show_rows(self, rows: Sequence[FixRow]) -> None:
@@ -225,7 +246,7 @@ class FindingCard(QFrame):
         grid.setContentsMargins(0, 4, 0, 0)
         grid.setHorizontalSpacing(10)
         grid.setVerticalSpacing(3)
-        for column, head in enumerate(("", "as it is", "fixed")):
+        for column, head in enumerate(("", tr("as it is"), "fixed")):
             grid.addWidget(Label("caption", head, table), 0, column)
             grid.setColumnStretch(column, 2 if column else 3)
         for number, row in enumerate(rows, 1):
@@ -233,7 +254,10 @@ class FindingCard(QFrame):
             grid.addWidget(Label("code", row.before, table), number, 1)
             grid.addWidget(Label("code", row.after, table), number, 2)
         self._column.addWidget(table)
-        spoken = "; ".join(f"{r.name}: {r.before}, fixed {r.after}" for r in rows)
+        spoken = "; ".join(
+            tr("{name}: {before}, fixed {after}", name=r.name, before=r.before, after=r.after)
+            for r in rows
+        )
         table.setAccessibleName(spoken)
 
 
@@ -249,7 +273,7 @@ class FindingsPane(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._column = vbox(self, margins=(16, 14, 12, 12), spacing=10)
-        self._none = Label("absent", "Nothing found in the last run", self)
+        self._none = Label("absent", tr("Nothing found in the last run"), self)
         self._column.addWidget(self._none)
         self._more = Label("caption", "", self)
         self._more.hide()
@@ -258,7 +282,7 @@ class FindingsPane(QWidget):
         self._cards: list[FindingCard] = []
         self._rows: list[QWidget] = []
         self._shown: tuple[tuple[Finding, ...], str, frozenset[str]] = ((), "", frozenset())
-        self.setAccessibleName("Findings")
+        self.setAccessibleName(tr("Findings"))
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
@@ -285,7 +309,7 @@ class FindingsPane(QWidget):
             row.deleteLater()
         shown, rest = findings[:MAX_CARDS], len(findings) - MAX_CARDS
         self._cards = [FindingCard(f, source, f.id in beside, self) for f in shown]
-        self._more.say(f"and {rest} more, once some of these are fixed")
+        self._more.say(tr("and {rest} more, once some of these are fixed", rest=rest))
         self._more.setVisible(rest > 0)
         self._rows = [
             _indented(card, self) if card.finding.follows else card for card in self._cards

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from gradscribe.playback.tape.track import LedgerRow
-from gradscribe.playback.text import formatting as words
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Heading, sheet, tip
@@ -61,7 +61,11 @@ class LedgerModel(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return entry.text
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
-            full = f"{entry.text} (line {entry.line})" if entry.line else entry.text
+            full = (
+                tr("{text} (line {line})", text=entry.text, line=entry.line)
+                if entry.line
+                else entry.text
+            )
             return tip(full) if role == Qt.ItemDataRole.ToolTipRole else full
         return None
 
@@ -197,7 +201,7 @@ class Ledger(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.heading = Heading("Ledger", "every event in order", self)
+        self.heading = Heading(tr("Ledger"), tr("every event in order"), self)
         self._model = LedgerModel(self)
         self._rows = _Rows(self)
         self._rows.model = self._model
@@ -209,7 +213,7 @@ class Ledger(QWidget):
         self.view.setFrameShape(QListView.Shape.NoFrame)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.view.setAccessibleName("Ledger of events")
+        self.view.setAccessibleName(tr("Ledger of events"))
         vbox(self, self.heading, (self.view, 1), margins=(16, 14, 10, 10), spacing=8)
         self.view.clicked.connect(self._on_clicked)
         self.view.activated.connect(self._on_clicked)
@@ -271,20 +275,27 @@ class Ledger(QWidget):
 
     def _update_heading(self) -> None:
         total = len(self._model.entries)
-        note = words.count(total, "event") if total else "every event in order"
+        note = (
+            ngettext("{count:,} event", "{count:,} events", total)
+            if total
+            else tr("every event in order")
+        )
         if total and self._model.current >= 0:
-            note = f"{self._model.current + 1:,} of {note}"
-        self.heading.set_text("Ledger", note)
+            note = tr("{value:,} of {note}", value=self._model.current + 1, note=note)
+        self.heading.set_text(tr("Ledger"), note)
 
     def _offer(self, index: QModelIndex, at: QPoint) -> None:
         """Offer the menu of an event."""
         entry = self._model.entries[index.row()]
         entries = [
-            ("Go to this event", lambda: self.picked.emit(entry.position)),
-            ("Copy the row", lambda: menus.copy_text(entry.text)),
+            (tr("Go to this event"), lambda: self.picked.emit(entry.position)),
+            (tr("Copy the row"), lambda: menus.copy_text(entry.text)),
         ]
         if entry.line:
-            line = f"Show line {entry.line}", lambda: self.line_requested.emit(entry.line)
+            line = (
+                tr("Show line {line}", line=entry.line),
+                lambda: self.line_requested.emit(entry.line),
+            )
             entries.insert(1, line)
         first = menus.actions(self, *entries)
         self.menu_requested.emit(at, first)

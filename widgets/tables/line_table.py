@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from gradscribe.playback.code.line_states import StateRow
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import STRETCH, hbox, make_scrollable, push_button, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet
@@ -69,7 +70,9 @@ class _Row(QFrame):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Pick the tensor and offer its menu."""
         self.picked.emit(self._value_id)
-        copy = menus.actions(self, ("Copy the row", lambda: menus.copy_text(self.accessibleName())))
+        copy = menus.actions(
+            self, (tr("Copy the row"), lambda: menus.copy_text(self.accessibleName()))
+        )
         self.menu_requested.emit(event.globalPos(), copy)
 
 
@@ -77,7 +80,7 @@ def value_text(row: StateRow) -> str:
     """Return ``0.5000 → 0.6200``, or ``new: 0.6200`` without an old value."""
     if not row.value_changes:
         return row.after
-    return f"{row.before}{ARROW}{row.after}" if row.before else f"new: {row.after}"
+    return f"{row.before}{ARROW}{row.after}" if row.before else tr("new: {after}", after=row.after)
 
 
 def gradient_text(row: StateRow) -> str:
@@ -86,7 +89,11 @@ def gradient_text(row: StateRow) -> str:
         "None" if grad in ("", "\N{EM DASH}") else grad
         for grad in (row.grad_before, row.grad_after)
     )
-    return f"grad {before}{ARROW}{after}" if row.grad_changes else f"grad {after}"
+    return (
+        tr("grad {before}{arrow}{after}", before=before, arrow=ARROW, after=after)
+        if row.grad_changes
+        else tr("grad {after}", after=after)
+    )
 
 
 class LineTable(QWidget):
@@ -101,13 +108,13 @@ class LineTable(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.heading = Heading("Line", "before and after the running line", self)
+        self.heading = Heading(tr("Line"), tr("before and after the running line"), self)
         self.line = Label("code", "", self)
         self.same = Label("caption", "", self)
-        tip = "Undo the last line (Ctrl+F10)"
-        self.back = push_button("Line before", self, self.back_pressed, tip=tip)
-        tip = "Run to the end of the next line (F10)"
-        self.forward = push_button("Next line", self, self.next_pressed, tip=tip)
+        tip = tr("Undo the last line (Ctrl+F10)")
+        self.back = push_button(tr("Line before"), self, self.back_pressed, tip=tip)
+        tip = tr("Run to the end of the next line (F10)")
+        self.forward = push_button(tr("Next line"), self, self.next_pressed, tip=tip)
         buttons = hbox(None, self.back, self.forward, STRETCH)
         inside = QWidget()
         inside.setObjectName("line-body")
@@ -172,10 +179,13 @@ class LineTable(QWidget):
 
 def _remark(line: int, changed: int, names: list[str]) -> str:
     if not line:
-        return "No line has run yet"
+        return tr("No line has run yet")
     if changed > MAX_ROWS:
-        return f"and {formatting.count(changed - MAX_ROWS, 'other')}"
+        return tr(
+            "and {others}",
+            others=ngettext("{count:,} other", "{count:,} others", changed - MAX_ROWS),
+        )
     unchanged = names[changed:]
     if not changed:
-        return "This line changes no tensor"
-    return f"Unchanged: {', '.join(unchanged[:8])}" if unchanged else ""
+        return tr("This line changes no tensor")
+    return tr("Unchanged: {join}", join=", ".join(unchanged[:8])) if unchanged else ""

@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
 
 from gradscribe.playback.tape.parameters import SOME, ParameterRow
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Label, sheet, tip
@@ -37,15 +38,15 @@ from gradscribe.widgets.tables.cell_text import shown_text
 from gradscribe.widgets.tables.row_view import configure_row_view
 
 Index = QModelIndex | QPersistentModelIndex
-COLUMNS = ("name", "shape", "value", "gradient", "update", "NaN", "gradient by step")
+COLUMNS = ("name", "shape", "value", "gradient", "update", "NaN", tr("gradient by step"))
 TIPS = (
-    "The parameter's full name",
-    "Its shape",
-    "Norm of its value",
-    "Norm of its gradient",
-    "Norm of its last update over the norm of its value",
-    "NaN and infinities in value and gradient",
-    "Norm of its gradient over the steps, logarithmic",
+    tr("The parameter's full name"),
+    tr("Its shape"),
+    tr("Norm of its value"),
+    tr("Norm of its gradient"),
+    tr("Norm of its last update over the norm of its value"),
+    tr("NaN and infinities in value and gradient"),
+    tr("Norm of its gradient over the steps, logarithmic"),
 )
 NAME, SHAPE, VALUE, GRADIENT, UPDATE, NOT_FINITE, COURSE = range(len(COLUMNS))
 SORTED = int(Qt.ItemDataRole.UserRole)
@@ -121,7 +122,11 @@ class ParameterModel(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            shared = f" (in {self.prefix.rstrip('.')})" if section == NAME and self.prefix else ""
+            shared = (
+                tr(" (in {rstrip})", rstrip=self.prefix.rstrip("."))
+                if section == NAME and self.prefix
+                else ""
+            )
             return f"{COLUMNS[section]}{shared}"
         if role == Qt.ItemDataRole.ToolTipRole:
             return TIPS[section]
@@ -145,7 +150,11 @@ def cell_text(row: ParameterRow, column: int) -> str:
     finite = [x for x in row.course if math.isfinite(x)]
     if not finite:
         return ""
-    return f"{formatting.number(min(finite))} to {formatting.number(max(finite))}"
+    return tr(
+        "{number} to {number_2}",
+        number=formatting.number(min(finite)),
+        number_2=formatting.number(max(finite)),
+    )
 
 
 def sort_key(row: ParameterRow, column: int) -> str | float:
@@ -242,8 +251,8 @@ class ParameterTable(QWidget):
         self._cells = _Cells(self)
         self._cells.theme = Theme.load("light")
         self.filter = QLineEdit(self)
-        self.filter.setPlaceholderText("Filter by name")
-        self.filter.setAccessibleName("Filter by name")
+        self.filter.setPlaceholderText(tr("Filter by name"))
+        self.filter.setAccessibleName(tr("Filter by name"))
         self.filter.setClearButtonEnabled(True)
         self.filter.textChanged.connect(self._filter)
         self.count = Label("caption", "", self).fit_text()
@@ -262,7 +271,7 @@ class ParameterTable(QWidget):
         view = self.view
         view.setModel(self.sorted)
         view.setItemDelegate(self._cells)
-        configure_row_view(view, "Parameters")
+        configure_row_view(view, tr("Parameters"))
         view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         view.setSortingEnabled(True)
         # The order of use, until a column is chosen.
@@ -277,11 +286,11 @@ class ParameterTable(QWidget):
         """Offer what can be done with a row."""
         name = self._row(index.row()).name
         entries = (
-            ("Show in the graph", lambda: self.picked.emit(name)),
+            (tr("Show in the graph"), lambda: self.picked.emit(name)),
             ("", lambda: None),
-            ("Copy the name", lambda: menus.copy_text(name)),
-            ("Copy the row", lambda: menus.copy_text(self._text(index.row()))),
-            ("Copy the table", lambda: menus.copy_text(self.text())),
+            (tr("Copy the name"), lambda: menus.copy_text(name)),
+            (tr("Copy the row"), lambda: menus.copy_text(self._text(index.row()))),
+            (tr("Copy the table"), lambda: menus.copy_text(self.text())),
         )
         menus.pop_up(self, at, entries)
 
@@ -326,7 +335,7 @@ class ParameterTable(QWidget):
 
     def show_step(self, step: int | None) -> None:
         """Say which step the numbers are of; None: say nothing."""
-        self._step = "" if step is None else f" · step {step:,}"
+        self._step = "" if step is None else tr(" · step {step:,}", step=step)
         self._say_count()
 
     def shown_names(self) -> list[str]:
@@ -343,11 +352,16 @@ class ParameterTable(QWidget):
     def _say_count(self) -> None:
         shown, known = self.sorted.rowCount(), len(self.model.rows)
         if not known:
-            self.count.say("No parameters yet")
+            self.count.say(tr("No parameters yet"))
         elif shown < known:
-            self.count.say(f"{shown:,} of {known:,}{self._step}")
+            self.count.say(
+                tr("{shown:,} of {known:,}{step}", shown=shown, known=known, step=self._step)
+            )
         else:
-            self.count.say(formatting.count(known, "parameter tensor") + self._step)
+            self.count.say(
+                ngettext("{count:,} parameter tensor", "{count:,} parameter tensors", known)
+                + self._step
+            )
 
     def _pick(self, index: QModelIndex) -> None:
         self.picked.emit(self._row(index.row()).name)

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QBrush, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import push_button, vbox
 from gradscribe.widgets.base.flow_layout import FlowLayout
@@ -14,7 +15,7 @@ from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.tables.changes import LOW
 
-EMPTY = "Each run of this program is listed here: go back to it, keep it, name it, compare it."
+EMPTY = tr("Each run of this program is listed here: go back to it, keep it, name it, compare it.")
 NAME, RESULT, SETTING, EDIT = range(4)
 WIDEST = 104
 """Most pixels of a column before the last."""
@@ -46,13 +47,48 @@ class RunsPane(QWidget):
         super().__init__(parent)
         self._theme = Theme.load("light")
         self._filling = False
+        self._make_rows()
+        self.words = Label("caption", EMPTY, self)
+        self.back = push_button(
+            tr("Go back"),
+            self,
+            self._go_back,
+            tip=tr("Run this text again with its seed and device"),
+        )
+        self.keep = push_button(
+            tr("Keep"),
+            self,
+            self._keep,
+            tip=tr("Keep this run however many follow, to compare with it"),
+        )
+        self.keep.setCheckable(True)
+        self.name = push_button(tr("Name"), self, self.edit_name, tip=tr("Give this run a name"))
+        tip = tr("See this run and the latest side by side")
+        self.compare = push_button(tr("Compare"), self, self._compare, tip=tip)
+        tip = tr("List what changed since the run before (Ctrl+Alt+H)")
+        self.changes = push_button(tr("Changes"), self, self.changes_pressed, tip=tip)
+        made = self.back, self.keep, self.name, self.compare
+        menus.offer_copies(
+            self.rows,
+            (tr("Go back to it"), self._go_back),
+            (tr("Keep it or not"), lambda: self.keep.click()),
+            (tr("Name it"), self.edit_name),
+            (tr("Compare it with the latest"), self._compare),
+        )
+        rows = vbox(self, self.words, margins=(14, 10, 8, 8), spacing=6)
+        rows.addLayout(FlowLayout(*made, self.changes))
+        rows.addWidget(self.rows, 1)
+        self.set_theme(self._theme)
+        self.set_runs(())
+
+    def _make_rows(self) -> None:
         self.rows = QTreeWidget(self)
         self.rows.setColumnCount(4)
-        self.rows.setHeaderLabels(["Run", "Result", "Seed", "Changed"])
+        self.rows.setHeaderLabels([tr("Run"), tr("Result"), tr("Seed"), tr("Changed")])
         self.rows.setRootIsDecorated(False)
         self.rows.setUniformRowHeights(True)
         self.rows.setEditTriggers(QTreeWidget.EditTrigger.NoEditTriggers)
-        self.rows.setAccessibleName("Runs of this program, the latest first")
+        self.rows.setAccessibleName(tr("Runs of this program, the latest first"))
         header = self.rows.header()
         for column in (NAME, RESULT, SETTING):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
@@ -63,32 +99,6 @@ class RunsPane(QWidget):
         self.rows.currentItemChanged.connect(self._show_buttons)
         self.rows.itemChanged.connect(self._name)
         self.rows.itemActivated.connect(lambda: self._go_back())
-        self.words = Label("caption", EMPTY, self)
-        self.back = push_button(
-            "Go back", self, self._go_back, tip="Run this text again with its seed and device"
-        )
-        self.keep = push_button(
-            "Keep", self, self._keep, tip="Keep this run however many follow, to compare with it"
-        )
-        self.keep.setCheckable(True)
-        self.name = push_button("Name", self, self.edit_name, tip="Give this run a name")
-        tip = "See this run and the latest side by side"
-        self.compare = push_button("Compare", self, self._compare, tip=tip)
-        tip = "List what changed since the run before (Ctrl+Alt+H)"
-        self.changes = push_button("Changes", self, self.changes_pressed, tip=tip)
-        made = self.back, self.keep, self.name, self.compare
-        menus.offer_copies(
-            self.rows,
-            ("Go back to it", self._go_back),
-            ("Keep it or not", lambda: self.keep.click()),
-            ("Name it", self.edit_name),
-            ("Compare it with the latest", self._compare),
-        )
-        rows = vbox(self, self.words, margins=(14, 10, 8, 8), spacing=6)
-        rows.addLayout(FlowLayout(*made, self.changes))
-        rows.addWidget(self.rows, 1)
-        self.set_theme(self._theme)
-        self.set_runs(())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave the titles of the columns out where they would take the rows' place."""

@@ -14,6 +14,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.labels import sheet, tip
 from gradscribe.widgets.base.theme import Theme
 
@@ -108,7 +109,7 @@ class TrialTable(QTableView):
         self._sorted.setSourceModel(self.trials)
         self._sorted.setSortRole(SORTED)
         self.setModel(self._sorted)
-        self.setAccessibleName("Trials")
+        self.setAccessibleName(tr("Trials"))
         self.setProperty("bare", True)
         self.verticalHeader().hide()
         self.setShowGrid(False)

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from gradscribe.playback.tape.track import VariableRow
 from gradscribe.playback.text.fitting import forms
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Heading, sheet, tip
@@ -159,7 +160,7 @@ class ValueModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             if index.column() < 2:
                 return tip((row.name, row.value)[index.column()])
-            return {PENDING: "Backward has not reached this yet", NONE: "No gradient"}.get(
+            return {PENDING: tr("Backward has not reached this yet"), NONE: tr("No gradient")}.get(
                 text, text
             )
         return None
@@ -172,7 +173,7 @@ class ValueModel(QAbstractTableModel):
             if role == Qt.ItemDataRole.DisplayRole:
                 return COLUMNS[section]
             if role == Qt.ItemDataRole.ToolTipRole and section == 0 and self.prefix:
-                return tip(f"Names in {self.prefix.rstrip('.')} without it")
+                return tip(tr("Names in {rstrip} without it", rstrip=self.prefix.rstrip(".")))
             if role == Qt.ItemDataRole.TextAlignmentRole:
                 return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         return None
@@ -220,7 +221,7 @@ class ValueTable(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.heading = Heading("Values and gradients", "click a row to find its node", self)
+        self.heading = Heading(tr("Values and gradients"), tr("click a row to find its node"), self)
         self._model = ValueModel(self)
         self._cells = _Cells(self)
         self._bold = QFontMetrics(self.font())
@@ -238,7 +239,7 @@ class ValueTable(QWidget):
         view = self.view
         view.setModel(self._model)
         view.setItemDelegate(self._cells)
-        configure_row_view(view, "Values and gradients")
+        configure_row_view(view, tr("Values and gradients"))
         header = view.horizontalHeader()
         header.setHighlightSections(False)
         header.setSectionsClickable(False)
@@ -339,8 +340,8 @@ class ValueTable(QWidget):
         row = cell_texts(self._model.rows[index.row()])
         first = menus.actions(
             self,
-            ("Copy the row", lambda: menus.copy_text("\t".join(row))),
-            ("Copy the table", self.copy_table),
+            (tr("Copy the row"), lambda: menus.copy_text("\t".join(row))),
+            (tr("Copy the table"), self.copy_table),
         )
         self.menu_requested.emit(at, first)
 

@@ -6,6 +6,7 @@ from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QSlider, QWidget
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label, sheet, tip
 from gradscribe.widgets.base.theme import Theme
@@ -43,32 +44,36 @@ class TrainingBar(QFrame):
         self.switch = WorkspaceSwitch()
         self.title = Label("heading").fit_text()
         self.where = Label("caption").fit_text()
-        self.examples = self._button("Examples", "Set-ups to start from (Ctrl+E)", "examples")
-        self.reset = self._button("Reset", "Back to step 0; same weights, same data", "")
+        self.examples = self._button(
+            tr("Examples"), tr("Set-ups to start from (Ctrl+E)"), "examples"
+        )
+        self.reset = self._button(tr("Reset"), tr("Back to step 0; same weights, same data"), "")
         self.reset.setMenu(
             self._menu(
-                ("Same weights and data", "reset"),
-                ("New weights", "new_weights"),
-                ("New data", "new_data"),
+                (tr("Same weights and data"), "reset"),
+                (tr("New weights"), "new_weights"),
+                (tr("New data"), "new_data"),
             )
         )
-        self.line = self._button("Line", "One line inside the step (N)", "line")
-        self.step = self._button("Step", "One step (Right)", "step")
-        self.play = self._button("Train", "Train (Space)", "play")
+        self.line = self._button(tr("Line"), tr("One line inside the step (N)"), "line")
+        self.step = self._button(tr("Step"), tr("One step (Right)"), "step")
+        self.play = self._button(tr("Train"), tr("Train (Space)"), "play")
         self.play.setProperty("primary", True)
-        self.until = self._button("Until", "Train until a step or a loss is reached", "")
+        self.until = self._button(tr("Until"), tr("Train until a step or a loss is reached"), "")
         self.until_menu = StopMenu(self)
         self.until_menu.chosen.connect(self.until_chosen)
         self.until.setMenu(self.until_menu)
-        self.fork = self._button("Fork", "Branch off here and compare (Ctrl+Shift+K)", "fork")
-        self.export = self._button("Export", "Script, curves, weights or picture", "")
+        self.fork = self._button(
+            tr("Fork"), tr("Branch off here and compare (Ctrl+Shift+K)"), "fork"
+        )
+        self.export = self._button(tr("Export"), tr("Script, curves, weights or picture"), "")
         self.export.setMenu(
             self._menu(
-                ("Python script…", "export_script"),
-                ("Set-up as JSON…", "export_setup"),
-                ("Curves as CSV…", "export_csv"),
-                ("Weights as safetensors…", "export_weights"),
-                ("Picture of this window…", "export_picture"),
+                (tr("Python script…"), "export_script"),
+                (tr("Set-up as JSON…"), "export_setup"),
+                (tr("Curves as CSV…"), "export_csv"),
+                (tr("Weights as safetensors…"), "export_weights"),
+                (tr("Picture of this window…"), "export_picture"),
             )
         )
         self._make_speed()
@@ -95,14 +100,14 @@ class TrainingBar(QFrame):
         return menu
 
     def _make_speed(self) -> None:
-        self.speed_label = Label("caption", "Speed").fit_text()
+        self.speed_label = Label("caption", tr("Speed")).fit_text()
         self.speed = QSlider(Qt.Orientation.Horizontal)
         self.speed.setRange(0, SPEED_POSITIONS)
         self.speed.setValue(SPEED_POSITIONS)
         self.speed.setFixedWidth(104)
         self.speed.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.speed.setAccessibleName("Steps per second")
-        self.speed.setToolTip("Steps per second at most; at the right end as fast as it goes")
+        self.speed.setAccessibleName(tr("Steps per second"))
+        self.speed.setToolTip(tr("Steps per second at most; at the right end as fast as it goes"))
         self.speed_value = Label("caption", "max").fit_text()
         self.speed.valueChanged.connect(self._speed_moved)
 
@@ -159,7 +164,7 @@ class TrainingBar(QFrame):
     def set_playing(self, playing: bool) -> None:
         """Show Pause while training, else Train; the button keeps its width."""
         self._playing = playing
-        text = "Pause" if playing else "Train"
+        text = tr("Pause") if playing else tr("Train")
         self.play.setText(text)
         self.play.setAccessibleName(text)
         self.play.setToolTip(f"{text} (Space)")
@@ -167,7 +172,7 @@ class TrainingBar(QFrame):
         color = self._theme.on_selection
         self.play.setIcon(icon(shape, color, self.devicePixelRatioF()))
         metrics = QFontMetrics(self._theme.font(13, 600))
-        self.play.setMinimumWidth(metrics.horizontalAdvance("Pause") + ICON + 36)
+        self.play.setMinimumWidth(metrics.horizontalAdvance(tr("Pause")) + ICON + 36)
 
     def set_words(self, title: str, where: str) -> None:
         """Show the name of the run and its progress."""

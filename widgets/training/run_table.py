@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Heading, sheet, tip
 from gradscribe.widgets.base.menus import RowMenu, copy_text
@@ -25,7 +26,7 @@ LEAST_NAME = 210
 """Least pixels of a run's name, if it is as long."""
 SHORT_NAME = 140
 """Pixels to which a run's name gives way before the table needs a scroll bar."""
-COLUMNS = ("Run", "Steps", "Loss", "Validation", "Best", "Differs by")
+COLUMNS = (tr("Run"), tr("Steps"), tr("Loss"), tr("Validation"), tr("Best"), tr("Differs by"))
 
 COLOR = Qt.ItemDataRole.UserRole
 """Role of the colour of the mark before a name."""
@@ -58,11 +59,11 @@ class RunTable(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        words = "double click continues, the right button has a menu; the tick shows curves"
-        self.heading = Heading("Runs", words)
+        words = tr("double click continues, the right button has a menu; the tick shows curves")
+        self.heading = Heading(tr("Runs"), words)
         self.table = _Table(0, len(COLUMNS))
         self.table.setHorizontalHeaderLabels(list(COLUMNS))
-        self.table.setAccessibleName("Runs")
+        self.table.setAccessibleName(tr("Runs"))
         self.table.setProperty("bare", True)
         self.table.verticalHeader().hide()
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -143,7 +144,7 @@ class RunTable(QWidget):
         Only cells that changed are set, as Qt measures a cell that is set again.
         """
         changed = set[int]()
-        gone = "" if line.alive else "\nOnly its curves are kept; it cannot continue"
+        gone = "" if line.alive else tr("\nOnly its curves are kept; it cannot continue")
         for column, word in enumerate(_words(line)):
             item = self.table.item(row, column)
             if item is None:
@@ -174,11 +175,11 @@ class RunTable(QWidget):
         """Return the context menu of the run in a row; it is deleted when closed."""
         line, menu = self._lines[row], QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        drive = menu.addAction("Continue" if line.alive else "Use its set-up")
+        drive = menu.addAction(tr("Continue") if line.alive else tr("Use its set-up"))
         drive.triggered.connect(lambda: self.picked.emit(line.run_id))
-        hide = menu.addAction("Hide its curves" if line.shown else "Show its curves")
+        hide = menu.addAction(tr("Hide its curves") if line.shown else tr("Show its curves"))
         hide.triggered.connect(lambda: self.hidden.emit(line.run_id, line.shown))
-        copy = menu.addAction("Copy the row")
+        copy = menu.addAction(tr("Copy the row"))
         copy.triggered.connect(lambda: copy_text("\t".join(_words(line))))
         menu.addSeparator()
         menu.addAction("Rename\tF2").triggered.connect(lambda: self.table.rename(row))

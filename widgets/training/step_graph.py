@@ -4,6 +4,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QPushButton, QWidget
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.theme import Theme
@@ -12,7 +13,7 @@ from gradscribe.widgets.graph.view import GraphView
 from gradscribe.widgets.graph.viewport import NAMED_ZOOM, READABLE_ZOOM, whole_view
 from gradscribe.widgets.plots.plot import switch_button
 
-LAYERS = ("Values", "Gradients", "Shapes")
+LAYERS = (tr("Values"), tr("Gradients"), tr("Shapes"))
 
 
 class StepGraph(QWidget):
@@ -22,7 +23,7 @@ class StepGraph(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.heading, self.caption = Heading("Graph"), Label("caption")
+        self.heading, self.caption = Heading(tr("Graph")), Label("caption")
         self.graph = GraphView(self)
         # It plays again and again: a camera that follows would never rest.
         self.graph.readable_zoom = NAMED_ZOOM
@@ -36,9 +37,9 @@ class StepGraph(QWidget):
             button = self.layers[name] = switch_button(name, "", name != "Shapes")
             button.toggled.connect(self._set_layers)
             switches.addWidget(button)
-        fit = QPushButton("Fit")
+        fit = QPushButton(tr("Fit"))
         fit.setProperty("crumb", True)
-        fit.setToolTip("Make all of the graph visible")
+        fit.setToolTip(tr("Make all of the graph visible"))
         fit.clicked.connect(self.graph.fit)
         switches.addWidget(fit)
         switches.addStretch(1)

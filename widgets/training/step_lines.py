@@ -7,6 +7,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.flow_layout import FlowLayout
 from gradscribe.widgets.base.labels import Label, elided_label, sheet, tip
@@ -40,12 +41,12 @@ class StepLines(QWidget):
         self._changed: dict[int, tuple[str, ...]] = {}
         self._led_to: int | None = None
         self._rows: list[tuple[QLabel, QLabel, _OneLine]] = []
-        self.setAccessibleName("Inside one step")
-        self.next = QPushButton("Next line")
-        self.next.setToolTip("Make the next line of the step happen (N)")
+        self.setAccessibleName(tr("Inside one step"))
+        self.next = QPushButton(tr("Next line"))
+        self.next.setToolTip(tr("Make the next line of the step happen (N)"))
         self.next.clicked.connect(self.next_pressed)
-        self.tape = QPushButton("Show on the tape")
-        self.tape.setToolTip("Record this step and show it in the graph (Ctrl+Alt+T)")
+        self.tape = QPushButton(tr("Show on the tape"))
+        self.tape.setToolTip(tr("Record this step and show it in the graph (Ctrl+Alt+T)"))
         self.tape.clicked.connect(self.tape_pressed)
         head = FlowLayout(self.next, self.tape)
         self._grid = QGridLayout()
@@ -140,7 +141,7 @@ class StepLines(QWidget):
             summary = ", ".join(changed)
             what.say_all(changed)
             what.setToolTip("\n".join(changed))
-            state = "happening now" if lit else "done" if passed else "not yet"
+            state = tr("happening now") if lit else "done" if passed else tr("not yet")
             code.setAccessibleName(f"{text}, {state}. {summary}")
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
@@ -200,7 +201,7 @@ def shorten_changes(changed: Sequence[str], fits: Callable[[str], bool]) -> str:
     text = ""
     for shown in range(len(changed), 0, -1):
         more = len(changed) - shown
-        text = " · ".join((*changed[:shown], *([f"{more} more"] if more else ())))
+        text = " · ".join((*changed[:shown], *([tr("{more} more", more=more)] if more else ())))
         if fits(text):
             break
     return text

@@ -4,6 +4,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.drawing.axes import Axis
 
@@ -31,8 +32,8 @@ class StepSlider(QWidget):
         self._forks: tuple[int, ...] = ()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Steps")
-        self.setToolTip("Drag to go back to an earlier step; everything is as it was then")
+        self.setAccessibleName(tr("Steps"))
+        self.setToolTip(tr("Drag to go back to an earlier step; everything is as it was then"))
 
     def sizeHint(self) -> QSize:
         """Return the size for the track and its numbers."""
@@ -54,9 +55,18 @@ class StepSlider(QWidget):
         ``epoch``: passes over the data, which are shown if they differ from the step.
         """
         self._step, self._furthest, self._forks = step, max(step, furthest), forks
-        self._epoch = f"epoch {epoch:,.1f}" if epoch is not None and epoch != step else ""
+        self._epoch = (
+            tr("epoch {epoch:,.1f}", epoch=epoch) if epoch is not None and epoch != step else ""
+        )
         epochs = f", {self._epoch}" if self._epoch else ""
-        self.setAccessibleDescription(f"Step {step} of {self._furthest}{epochs}")
+        self.setAccessibleDescription(
+            tr(
+                "Step {step} of {furthest}{epochs}",
+                step=step,
+                furthest=self._furthest,
+                epochs=epochs,
+            )
+        )
         self.update()
 
     @property
@@ -98,8 +108,8 @@ class StepSlider(QWidget):
         metrics = QFontMetricsF(painter.font())
         line = track.top() - 10
         painter.setPen(theme.forward)
-        painter.drawText(QPointF(EDGE, line), f"Step {self.step:,}")
-        taken = EDGE + metrics.horizontalAdvance(f"Step {self.step:,}") + 16
+        painter.drawText(QPointF(EDGE, line), tr("Step {step:,}", step=self.step))
+        taken = EDGE + metrics.horizontalAdvance(tr("Step {step:,}", step=self.step)) + 16
         painter.setFont(theme.font(11, 500))
         painter.setPen(theme.ink2)
         metrics = QFontMetricsF(painter.font())

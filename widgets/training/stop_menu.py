@@ -15,16 +15,22 @@ from PySide6.QtWidgets import (
 
 from gradscribe.engine.protocol.training import StopCondition
 from gradscribe.engine.protocol.training.requests import ConditionKind
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.training.setup.number_field import NumberField
 
 CONDITIONS: tuple[tuple[ConditionKind, str, float, str], ...] = (
-    ("step", "step", 1000.0, "The step at which to pause"),
-    ("loss_below", "the loss is below", 0.05, "Mean of the last 20 steps"),
-    ("plateau", "no better for … steps", 200.0, "Steps without a better loss"),
-    ("nan", "the loss is NaN", 0.0, "The run pauses before the step that made it"),
-    ("solved", "it is solved", 0.0, "The mean of the last 20 losses is as low as it has to be"),
+    ("step", "step", 1000.0, tr("The step at which to pause")),
+    ("loss_below", tr("the loss is below"), 0.05, tr("Mean of the last 20 steps")),
+    ("plateau", tr("no better for … steps"), 200.0, tr("Steps without a better loss")),
+    ("nan", tr("the loss is NaN"), 0.0, tr("The run pauses before the step that made it")),
+    (
+        "solved",
+        tr("it is solved"),
+        0.0,
+        tr("The mean of the last 20 losses is as low as it has to be"),
+    ),
 )
 
 
@@ -38,19 +44,19 @@ class StopMenu(QMenu):
         super().__init__(parent)
         self._inside = QWidget()
         self.condition = Choice()
-        self.condition.setAccessibleName("Condition")
+        self.condition.setAccessibleName(tr("Condition"))
         self.numbers: dict[ConditionKind, NumberField] = {}
         """The number field of each condition that needs a number."""
         # As wide without a number, so that the button does not move.
         self._fields = QStackedWidget()
         self._fields.setFixedWidth(90)
         self.problem = Label("error")
-        self.go = QPushButton("Train")
+        self.go = QPushButton(tr("Train"))
         self.go.setProperty("primary", True)
         row = QGridLayout(self._inside)
         row.setContentsMargins(12, 8, 12, 8)
         row.setSpacing(8)
-        row.addWidget(QLabel("Train until"), 0, 0)
+        row.addWidget(QLabel(tr("Train until")), 0, 0)
         row.addWidget(self.condition, 0, 1)
         for kind, title, value, tip in CONDITIONS:
             self.condition.addItem(title, kind)
@@ -90,7 +96,7 @@ class StopMenu(QMenu):
 
     def _number(self, kind: ConditionKind, value: float, tip: str) -> NumberField:
         counts = kind != "loss_below"
-        field = NumberField("Number", whole=counts, low=1 if counts else 0.0)
+        field = NumberField(tr("Number"), whole=counts, low=1 if counts else 0.0)
         field.setToolTip(tip)
         field.set_number(int(value) if counts else value)
         field.refused.connect(self._say)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QIcon, QPainter, QPixmap, QPolygonF
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QSlider, QWidget
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme
@@ -61,10 +62,10 @@ class TransportButtons(QWidget):
         super().__init__(parent)
         self._theme = Theme.load("light")
         self._playing = False
-        self.reset_button = self._button("Reset", "Back to the start (Home)")
-        self.back_button = self._button("Back", "One event back (Left)")
-        self.step_button = self._button("Step", "One event forward (Right)")
-        self.play_button = self._button("Play", "Play the tape (Space)")
+        self.reset_button = self._button(tr("Reset"), tr("Back to the start (Home)"))
+        self.back_button = self._button(tr("Back"), tr("One event back (Left)"))
+        self.step_button = self._button(tr("Step"), tr("One event forward (Right)"))
+        self.play_button = self._button(tr("Play"), tr("Play the tape (Space)"))
         self.play_button.setProperty("primary", True)
         self.step_button.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
         self.reset_button.clicked.connect(lambda: self.reset_pressed.emit())
@@ -100,14 +101,14 @@ class TransportButtons(QWidget):
         return button
 
     def _make_speed(self) -> None:
-        self.speed_label = Label("caption", "Speed", self).fit_text()
+        self.speed_label = Label("caption", tr("Speed"), self).fit_text()
         self.speed_slider = QSlider(Qt.Orientation.Horizontal, self)
         self.speed_slider.setRange(-20, 30)
         self.speed_slider.setPageStep(10)
         self.speed_slider.setFixedWidth(100)
         self.speed_slider.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.speed_slider.setAccessibleName("Speed")
-        self.speed_slider.setToolTip("Playback speed, 0.25× to 8×")
+        self.speed_slider.setAccessibleName(tr("Speed"))
+        self.speed_slider.setToolTip(tr("Playback speed, 0.25× to 8×"))
         self.speed_value = Label("caption", "1×", self).fit_text()
         self.speed_slider.valueChanged.connect(self._speed_moved)
 
@@ -124,13 +125,13 @@ class TransportButtons(QWidget):
     def set_playing(self, playing: bool) -> None:
         """Show Pause while the tape plays, else Play; the button keeps its width."""
         self._playing = playing
-        text = "Pause" if playing else "Play"
+        text = tr("Pause") if playing else tr("Play")
         self.play_button.setText(text)
         self.play_button.setAccessibleName(text)
-        self.play_button.setToolTip(f"{text} the tape (Space)")
+        self.play_button.setToolTip(tr("{text} the tape (Space)", text=text))
         shape = "pause" if playing else "play"
         self.play_button.setIcon(icon(shape, self._theme.on_selection, self.devicePixelRatioF()))
-        self.play_button.setMinimumWidth(_width(self._theme, "Pause") + ICON + 36)
+        self.play_button.setMinimumWidth(_width(self._theme, tr("Pause")) + ICON + 36)
 
     def update_enabled(self, position: int, length: int) -> None:
         """Enable only the buttons that have an effect at ``position`` of ``length``."""

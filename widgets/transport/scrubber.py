@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QToolTip, QWidget
 
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.playback.tape.track import Segment
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.labels import tip
 from gradscribe.widgets.base.theme import Theme
@@ -73,9 +74,9 @@ class Scrubber(QAbstractSlider):
         self.setRange(0, 0)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Position on the tape")
+        self.setAccessibleName(tr("Position on the tape"))
         self.setAccessibleDescription(
-            "Left and Right move by an event, Page Up and Page Down by a step or a phase"
+            tr("Left and Right move by an event, Page Up and Page Down by a step or a phase")
         )
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
@@ -231,8 +232,8 @@ class Scrubber(QAbstractSlider):
             position = self._pointed(event.pos().x())
         first = menus.actions(
             self,
-            (f"Go to event {position:,}", lambda: self.setValue(position)),
-            ("Copy the event number", lambda: menus.copy_text(str(position))),
+            (tr("Go to event {position:,}", position=position), lambda: self.setValue(position)),
+            (tr("Copy the event number"), lambda: menus.copy_text(str(position))),
         )
         self.menu_requested.emit(position, at, first)
         event.accept()
@@ -283,7 +284,11 @@ class Scrubber(QAbstractSlider):
     def text_at(self, position: int) -> str:
         """Return the tooltip of a position on the shown stretch."""
         span = next((s for s in self._spans if position <= s.stop), self._spans[-1])
-        text = self.describe(position) if self.describe is not None else f"Event {position:,}"
+        text = (
+            self.describe(position)
+            if self.describe is not None
+            else tr("Event {position:,}", position=position)
+        )
         return f"{span.phase} · {text}"
 
     # Painting.
@@ -318,7 +323,7 @@ class Scrubber(QAbstractSlider):
         width = self.width() - 2 * self.margin()
         painter.drawRoundedRect(QRectF(0, y - BAR / 2, width, BAR), BAR / 2, BAR / 2)
         painter.setPen(self._theme.ink3)
-        painter.drawText(QPointF(0, y - THUMB - 5), "Nothing recorded yet")
+        painter.drawText(QPointF(0, y - THUMB - 5), tr("Nothing recorded yet"))
 
     def _paint_span(self, painter: QPainter, span: SegmentSpan) -> None:
         y, position = self._bar_y(), self.value()

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QToolTip, QWidget
 from gradscribe.playback.tape.loops.step_curves import StepCurve
 from gradscribe.playback.tape.loops.steps import StepMarks, Steps
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.labels import tip
 from gradscribe.widgets.base.theme import Theme
 
@@ -64,7 +65,7 @@ class StepCanvas(QAbstractSlider):
         self.setRange(1, 1)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Steps")
+        self.setAccessibleName(tr("Steps"))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     # Content
@@ -101,7 +102,10 @@ class StepCanvas(QAbstractSlider):
         self._curves = tuple(curves)
         names = ", ".join(curve.name for curve in self._curves)
         self.setAccessibleDescription(
-            f"{names} over the steps. Arrows and Page Up and Page Down move by one step"
+            tr(
+                "{names} over the steps. Arrows and Page Up and Page Down move by one step",
+                names=names,
+            )
         )
         self._redraw()
 
@@ -115,22 +119,33 @@ class StepCanvas(QAbstractSlider):
 
     def text_at(self, number: int) -> str:
         """Return the tooltip of a step: its numbers, what it printed, its learning rate."""
-        parts = [f"Step {number:,} of {self.maximum():,}"]
+        parts = [tr("Step {number:,} of {maximum:,}", number=number, maximum=self.maximum())]
         for curve in self._curves:
             numbers = curve.in_step(number)
             if len(numbers):
                 last = formatting.number(float(numbers[-1]))
-                more = f" (last of {len(numbers)})" if len(numbers) > 1 else ""
+                more = (
+                    tr(" (last of {numbers_count})", numbers_count=len(numbers))
+                    if len(numbers) > 1
+                    else ""
+                )
                 parts.append(f"{curve.name} = {last}{more}")
         for change in self._marks.rates_in(number):
             before, after = map(formatting.trim_zeros, (change.before, change.after))
-            parts.append(f"{change.optimizer} lr {before} → {after}")
+            parts.append(
+                tr(
+                    "{optimizer} lr {before} → {after}",
+                    optimizer=change.optimizer,
+                    before=before,
+                    after=after,
+                )
+            )
         if number in self._marks.printed:
-            parts.append(f"printed {self._marks.printed[number]}")
+            parts.append(tr("printed {printed}", printed=self._marks.printed[number]))
         if number > len(self._steps) > 0:
-            parts.append("the program runs: it can be shown once that has ended")
+            parts.append(tr("the program runs: it can be shown once that has ended"))
         elif len(self._steps) and not self._steps.is_full(number):
-            parts.append("its numbers alone are recorded; a click brings it back in full")
+            parts.append(tr("its numbers alone are recorded; a click brings it back in full"))
         return " · ".join(parts)
 
     # Geometry

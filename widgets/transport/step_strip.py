@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from gradscribe.playback.tape.loops.step_curves import StepCurve, usual_curves
 from gradscribe.playback.tape.loops.steps import StepMarks, Steps
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label, sheet
@@ -15,12 +16,12 @@ from gradscribe.widgets.base.return_edit import ReturnEdit
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.transport.step_canvas import DASHES, StepCanvas
 
-PACES = {"event": "by event", "line": "by line", "step": "by step"}
+PACES = {"event": tr("by event"), "line": tr("by line"), "step": tr("by step")}
 """Pace of playing -> its words."""
 LONGEST_NAME = 14
 TALL_FROM = 1400
 """Pixels of width from which the curves are drawn higher: the window is large."""
-NO_CURVE = "No curve"
+NO_CURVE = tr("No curve")
 
 
 class StepStrip(QWidget):
@@ -42,26 +43,26 @@ class StepStrip(QWidget):
         self._chosen: dict[str, bool] = {}
         """Name -> shown, as the user chose; it outlives a run."""
         self._typed = False
-        self.title = Label("caption", "Step", self).fit_text()
+        self.title = Label("caption", tr("Step"), self).fit_text()
         self.entry = ReturnEdit(self)
         self.entry.setProperty("small", True)
-        self.entry.setAccessibleName("Step")
-        self.entry.setToolTip("Type a step and press Return (Ctrl+G)")
+        self.entry.setAccessibleName(tr("Step"))
+        self.entry.setToolTip(tr("Type a step and press Return (Ctrl+G)"))
         self.entry.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.entry.setMaxLength(12)
         self.total = Label("caption", "", self).fit_text()
         self.canvas = StepCanvas(self)
         self.names = QPushButton(NO_CURVE, self)
         self.names.setProperty("crumb", True)
-        self.names.setToolTip("Choose what is drawn over the steps")
-        self.names.setAccessibleName("Curves on the step strip")
+        self.names.setToolTip(tr("Choose what is drawn over the steps"))
+        self.names.setAccessibleName(tr("Curves on the step strip"))
         self.names.clicked.connect(self._open_names)
         self.pace = Choice(self)
-        self.pace.setAccessibleName("Play by")
-        self.pace.setToolTip("Play event by event, line by line, or step by step")
+        self.pace.setAccessibleName(tr("Play by"))
+        self.pace.setToolTip(tr("Play event by event, line by line, or step by step"))
         for pace, words in PACES.items():
             self.pace.addItem(words, pace)
-        self.pace_title = Label("caption", "Play", self).fit_text()
+        self.pace_title = Label("caption", tr("Play"), self).fit_text()
         hbox(
             self, self.title, self.entry, self.total, 4, (self.canvas, 1), 4, self.names,
             self.pace_title, self.pace, margins=(12, 0, 12, 0), spacing=6,
@@ -161,7 +162,7 @@ class StepStrip(QWidget):
         text = self.entry.text().strip().replace(",", "").replace("_", "")
         number = int(text) if text.isdecimal() else 0
         if not 1 <= number <= len(self._steps):
-            self._show_total(f"1 to {len(self._steps):,}")
+            self._show_total(tr("1 to {steps_count:,}", steps_count=len(self._steps)))
             self.entry.selectAll()
             return
         self._typed = False
@@ -171,13 +172,15 @@ class StepStrip(QWidget):
         self.entry.selectAll()
 
     def _show_total(self, wrong: str = "") -> None:
-        self.total.say(wrong or f"of {max(len(self._steps), self._running):,}")
+        self.total.say(wrong or tr("of {max:,}", max=max(len(self._steps), self._running)))
         role = "error" if wrong else "caption"
         if self.total.property("role") != role:
             self.total.setProperty("role", role)
             self.total.style().unpolish(self.total)
             self.total.style().polish(self.total)
-        self.entry.setAccessibleDescription(f"There are steps {wrong}" if wrong else "")
+        self.entry.setAccessibleDescription(
+            tr("There are steps {wrong}", wrong=wrong) if wrong else ""
+        )
 
     def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
         """Show the present step again on Escape, and when the keyboard leaves the number."""
@@ -207,7 +210,7 @@ class StepStrip(QWidget):
         short = words if len(words) <= LONGEST_NAME else f"{words[: LONGEST_NAME - 1]}…"
         self.names.setText(short.replace("&", "&&"))
         self.names.setVisible(bool(self._curves))
-        self.names.setToolTip(f"{words}: choose what is drawn over the steps")
+        self.names.setToolTip(tr("{words}: choose what is drawn over the steps", words=words))
 
     def curve_menu(self) -> QMenu:
         """Return a menu of all curves, each with its choice."""

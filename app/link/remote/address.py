@@ -5,6 +5,8 @@ import shlex
 
 from msgspec import Struct
 
+from gradscribe.playback.translation import tr
+
 SCHEME = "ssh://"
 DEFAULT_PYTHON = "python3"
 EXAMPLE = "ssh://user@host/path/to/python"
@@ -68,17 +70,19 @@ def parse(text: str) -> Address:
         BadAddress: the text is no address.
     """
     if not text.startswith(SCHEME):
-        raise BadAddress(f"{text} is no address of an engine: write {EXAMPLE}")
+        raise BadAddress(
+            tr("{text} is no address of an engine: write {example}", text=text, example=EXAMPLE)
+        )
     place, _, path = text.removeprefix(SCHEME).partition("/")
     found = _PLACE.fullmatch(place)
     # What begins with a hyphen would be an option of ssh.
     if found is None or place.startswith("-") or found["host"].startswith("-"):
-        raise BadAddress(f"{text} names no machine: write {EXAMPLE}")
+        raise BadAddress(tr("{text} names no machine: write {example}", text=text, example=EXAMPLE))
     port = int(found["port"] or 0)
     if found["port"] and not 0 < port < 1 << 16:
-        raise BadAddress(f"{text} has a port that is none: ports are 1 to 65535")
+        raise BadAddress(tr("{text} has a port that is none: ports are 1 to 65535", text=text))
     if not path.isprintable():
-        raise BadAddress(f"{text!r} has a path that is none")
+        raise BadAddress(tr("{text!r} has a path that is none", text=text))
     python = path if path.startswith("~/") or not path else f"/{path}"
     if path and "/" not in path.removeprefix("~/") and not path.startswith("~/"):
         python = path  # ssh://host/python3.12: a program that the machine finds.

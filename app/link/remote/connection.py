@@ -17,6 +17,7 @@ from gradscribe.app.link import interpreters
 from gradscribe.app.link.interpreters import Interpreter, UnusablePython
 from gradscribe.app.link.remote import far_side, ssh_command
 from gradscribe.app.link.remote.address import Address
+from gradscribe.playback.translation import tr
 
 GREETING_S = 60.0
 """Seconds for the greeting: the login, the start of Python, and the engine's source on its way."""
@@ -63,7 +64,7 @@ class Connection:
                 creationflags=_no_console(),
             )
         except OSError as error:
-            raise UnusablePython("There is no ssh here: install the OpenSSH client") from error
+            raise UnusablePython(tr("There is no ssh here: install the OpenSSH client")) from error
         self._errors = bytearray()
         # Events, not `join` and `Timer`: these register a thread of Qt's that asks, for good.
         self._errors_ended, self._greeted = threading.Event(), threading.Event()
@@ -123,7 +124,7 @@ class Connection:
     def failure(self) -> UnusablePython:
         """Return why the line has ended."""
         if self._is_late:
-            return self._failed(f"{self.address.place} does not answer")
+            return self._failed(tr("{place} does not answer", place=self.address.place))
         try:
             code = self._process.wait(1.0)
         except subprocess.TimeoutExpired:
@@ -159,8 +160,11 @@ class Connection:
             answer = self._answer()
         if answer.get("gone"):
             raise SessionGone(
-                f"The engine on {self.address.place} is gone: "
-                "that machine was started anew, or the engine waited too long"
+                tr(
+                    "The engine on {place} is gone: that machine was started anew, or the "
+                    "engine waited too long",
+                    place=self.address.place,
+                )
             )
         return {**found, **answer}
 
@@ -188,7 +192,13 @@ class Connection:
 
     def _no_python(self) -> UnusablePython:
         place, python = self.address.place, self.address.python
-        return UnusablePython(f"{python} on {place} is no Python that Gradscribe can use")
+        return UnusablePython(
+            tr(
+                "{python} on {place} is no Python that Gradscribe can use",
+                python=python,
+                place=place,
+            )
+        )
 
     def _send(self, data: bytes) -> None:
         """Send bytes after their number."""
@@ -227,8 +237,13 @@ def _no_console() -> int:
 def _too_old(address: Address, version: tuple[int, ...]) -> UnusablePython:
     words, oldest = (".".join(map(str, part)) for part in (version, interpreters.OLDEST_PYTHON))
     return UnusablePython(
-        f"{address.python} on {address.place} is Python {words}: "
-        f"Gradscribe runs programs in {oldest} or newer"
+        tr(
+            "{python} on {place} is Python {words}: Gradscribe runs programs in {oldest} or newer",
+            python=address.python,
+            place=address.place,
+            words=words,
+            oldest=oldest,
+        )
     )
 
 
@@ -257,7 +272,7 @@ def judged(address: Address, found: dict[str, Any]) -> Interpreter:
     """Return the Python that has said what it has. Raises `UnusablePython`."""
     version = tuple(map(int, found["python"]))
     packages = {str(name): str(text) for name, text in found["found"].items()}
-    name = f"{address.python} on {address.place}"
+    name = tr("{python} on {place}", python=address.python, place=address.place)
     torch = interpreters.checked_torch(
         name, version, packages, address.url, lambda missing: install_command(address, missing)
     )

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from gradscribe.app.link.remote.address import Address
+from gradscribe.playback.translation import tr
 
 CONFIG_VARIABLE = "GRADSCRIBE_SSH_CONFIG"
 """Environment variable with the path of an ssh configuration to use in place of the user's."""
@@ -34,24 +35,27 @@ OPTIONS = {
 _ERRORS = (
     (
         r"REMOTE HOST IDENTIFICATION HAS CHANGED",
-        "{place} has another host key than before: if that is right, ssh-keygen -R {host}",
+        tr("{place} has another host key than before: if that is right, ssh-keygen -R {host}"),
     ),
     (
         r"Host key verification failed|No \S+ host key is known",
-        "{place} is unknown: connect once with ssh {ssh} and check its host key",
+        tr("{place} is unknown: connect once with ssh {ssh} and check its host key"),
     ),
     (
         r"Permission denied|Too many authentication failures|No more authentication methods",
-        "{place} accepts no key of yours and asks for a password: give it one by ssh-copy-id {ssh}",
+        tr(
+            "{place} accepts no key of yours and asks for "
+            "a password: give it one by ssh-copy-id {ssh}"
+        ),
     ),
     (
         r"Could not resolve hostname|Name or service not known|nodename nor servname",
-        "There is no machine named {host}",
+        tr("There is no machine named {host}"),
     ),
-    (r"Connection refused", "{place} refuses connections: no ssh server answers there"),
-    (r"[Tt]imed out|No route to host|unreachable|Host is down", "{place} does not answer"),
+    (r"Connection refused", tr("{place} refuses connections: no ssh server answers there")),
+    (r"[Tt]imed out|No route to host|unreachable|Host is down", tr("{place} does not answer")),
     (r"Bad configuration option|Bad owner or permissions|terminating, \d+ bad", "{line}"),
-    (r"Connection (?:closed|reset)|Broken pipe|kex_exchange|[Dd]isconnect", "{place} hung up"),
+    (r"Connection (?:closed|reset)|Broken pipe|kex_exchange|[Dd]isconnect", tr("{place} hung up")),
 )
 
 
@@ -114,10 +118,15 @@ def reason(address: Address, code: int, errors: str) -> str:
             if found := next((line for line in lines if re.search(pattern, line)), ""):
                 return words.format(line=found[:200], **names)
     if code == 127 or re.search(r"not found|No such file", last):
-        return f"{address.place} has no Python at {address.python}"
+        return tr("{place} has no Python at {python}", place=address.place, python=address.python)
     if code == 126:
-        return f"{address.python} on {address.place} cannot be run: {last}"
-    return f"{address.place} hung up" + (f": {last}" if last else "")
+        return tr(
+            "{python} on {place} cannot be run: {last}",
+            python=address.python,
+            place=address.place,
+            last=last,
+        )
+    return tr("{place} hung up", place=address.place) + (f": {last}" if last else "")
 
 
 def resolved(name: str) -> dict[str, str]:

@@ -6,10 +6,11 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from gradscribe.app.ui.layout import GUTTER, Panel, tab_widget
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.splitter import GripSplitter
 from gradscribe.widgets.training.step_graph import StepGraph
 
-GRAPH = "Graph"
+GRAPH = tr("Graph")
 LEAST_WIDTH, LEAST_HEIGHT = 270, 110
 """Least width of a column and least height of a panel."""
 WIDE_FROM = (1380, 780)
@@ -53,22 +54,22 @@ class PageArrangement(QObject):
         down = Qt.Orientation.Vertical
         self.setup = Panel(None, "Set-up")
         self._centre, self._right = _splitter(down), _splitter(down)
-        self._centre.setAccessibleName("Model column")
-        self._right.setAccessibleName("Curves column")
+        self._centre.setAccessibleName(tr("Model column"))
+        self._right.setAccessibleName(tr("Curves column"))
         _put(self.columns, self.setup, self._centre, self._right)
         for place, share in enumerate((0, 3, 2)):
             self.columns.setStretchFactor(place, share)
         yield
-        self._column = Panel(None, "Graph of the step")
+        self._column = Panel(None, tr("Graph of the step"))
         self._column.hide()
         self.says, self.below = tab_widget(), tab_widget()
-        self._views = Panel(self.says, "Model output")
-        self._steps = Panel(self.below, "Steps, runs and weights")
+        self._views = Panel(self.says, tr("Model output"))
+        self._steps = Panel(self.below, tr("Steps, runs and weights"))
         _put(self._centre, self._column, self._views, self._steps)
         yield
         self.numbers = tab_widget()
-        self.curves = Panel(loss, "Loss")
-        self._numbers = Panel(self.numbers, "Gradients and more")
+        self.curves = Panel(loss, tr("Loss"))
+        self._numbers = Panel(self.numbers, tr("Gradients and more"))
         _put(self._right, self.curves, self._numbers)
         self._restore_sizes()
         yield

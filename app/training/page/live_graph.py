@@ -13,6 +13,7 @@ from gradscribe.playback.graph.picture import Card, Picture
 from gradscribe.playback.tape import scenes
 from gradscribe.playback.tape.scenes import Scene
 from gradscribe.playback.tape.statements import position_after
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.graph.paint.stage import Stage
 from gradscribe.widgets.training.step_graph import StepGraph
@@ -258,13 +259,13 @@ class LiveGraph(QObject):
         runs_on = self._seen and run.running and not _plays_every_step(run)
         self.played.emit(message.step + 1 if runs_on else None)
         done, lines = len(run.happened), run.begun.lines if run.begun is not None else ()
-        words = f"step {message.step + 1:,}"
+        words = tr("step {value:,}", value=message.step + 1)
         if done and self._shows(run) and done <= len(lines):
             words += f" · {lines[done - 1][1].splitlines()[0]}"
         elif not run.running:
-            words += ", before it is made · Line steps through it"
+            words += tr(", before it is made · Line steps through it")
         elif self._gap > 1 and runs_on:
-            words += f" · about 1 step in {self._gap:,} is played"
+            words += tr(" · about 1 step in {gap:,} is played", gap=self._gap)
         self._view.set_caption(words)
 
 

@@ -58,7 +58,11 @@ SMOOTHING = 0.4
 """Pixels of smoothing for the square of the slider's position."""
 PASSED_ON = ("step_picked", "drawn", "moved", "removed", "named")
 """Signals that the large window of a view sends as if they came from the view."""
-SHORT_TITLES = {"Loss surface": "Surface", "Over time": "Time", "Histograms": "Hist."}
+SHORT_TITLES = {
+    tr("Loss surface"): tr("Surface"),
+    tr("Over time"): tr("Time"),
+    tr("Histograms"): tr("Hist."),
+}
 """Short titles of tabs, as four of them share a narrow column."""
 
 
@@ -126,7 +130,7 @@ class TrainingPage(QWidget):
         yield
 
     def _make_form(self) -> Iterator[None]:
-        self.loss = CurveChart("Loss", "", log=True, parent=self)
+        self.loss = CurveChart(tr("Loss"), "", log=True, parent=self)
         yield from self.arrangement.make(self.loss)
         self.says, self.below = self.arrangement.says, self.arrangement.below
         self.numbers = self.arrangement.numbers
@@ -154,7 +158,7 @@ class TrainingPage(QWidget):
         self._remarks_row = QWidget(self)
         self.remarks = QPushButton(self._remarks_row)
         self.remarks.setProperty("crumb", True)
-        self.remarks.setToolTip("Show the next remark on this set-up")
+        self.remarks.setToolTip(tr("Show the next remark on this set-up"))
         row = hbox(self._remarks_row, margins=(16, 8, 12, 0))
         row.addWidget(self.remarks)
         row.addStretch(1)
@@ -201,13 +205,13 @@ class TrainingPage(QWidget):
 
     def _own_tabs(self, place: str) -> list[tuple[int, str, Callable[[], QWidget]]]:
         tabs: dict[str, list[tuple[int, str, Callable[[], QWidget]]]] = {
-            "model": [(10, "Output", self._make_outputs), (40, GRAPH, lambda: self.graph)],
+            "model": [(10, tr("Output"), self._make_outputs), (40, GRAPH, lambda: self.graph)],
             "steps": [
-                (10, "One step", lambda: scroll_area(self.lines)),
-                (20, "Runs", lambda: self.table),
-                (40, "Parameters", lambda: self.parameters),
+                (10, tr("One step"), lambda: scroll_area(self.lines)),
+                (20, tr("Runs"), lambda: self.table),
+                (40, tr("Parameters"), lambda: self.parameters),
             ],
-            "numbers": [(20, "Over time", lambda: self.over_time)],
+            "numbers": [(20, tr("Over time"), lambda: self.over_time)],
         }
         return tabs[place]
 
@@ -310,21 +314,23 @@ class TrainingPage(QWidget):
     def _make_curves(self) -> Iterator[None]:
         self._make_loss_tools()
         self.loss.log_changed.connect(self.log.setChecked)
-        self.flow = CurveChart("Gradients over time", "norm of ∂L/∂p of each parameter", True, self)
+        self.flow = CurveChart(
+            tr("Gradients over time"), tr("norm of ∂L/∂p of each parameter"), True, self
+        )
         yield
         self.ratios = CurveChart(
-            "Update by weight", "norm of each update over that of its weights", True, self
+            tr("Update by weight"), tr("norm of each update over that of its weights"), True, self
         )
         self.flow.is_keyed = self.ratios.is_keyed = True
-        self.rate = CurveChart("Learning rate", "", True, self)
+        self.rate = CurveChart(tr("Learning rate"), "", True, self)
         yield
         self.spread = SpreadChart(self)
         yield
         self.over_time = ButtonPages(
-            ("Gradients", self.flow),
-            ("Updates", self.ratios),
-            ("Rate", self.rate),
-            ("Spread", self.spread.chart),
+            (tr("Gradients"), self.flow),
+            (tr("Updates"), self.ratios),
+            (tr("Rate"), self.rate),
+            (tr("Spread"), self.spread.chart),
             parent=self,
         )
         yield
@@ -338,13 +344,13 @@ class TrainingPage(QWidget):
         self._large.show(chart, lambda: enlarge_curves(chart))
 
     def _make_loss_tools(self) -> None:
-        self.log = switch_button("Log", "Logarithmic axis", True)
+        self.log = switch_button(tr("Log"), tr("Logarithmic axis"), True)
         self.log.toggled.connect(self.loss.set_log)
         self.smooth = QSlider(Qt.Orientation.Horizontal)
         self.smooth.setRange(0, 10)
         self.smooth.setValue(3)
         self.smooth.setFixedWidth(70)
-        self.smooth.setAccessibleName("Smoothing")
+        self.smooth.setAccessibleName(tr("Smoothing"))
         self.smooth.valueChanged.connect(self._set_smoothing)
         for part in (self.smooth, self.log):
             self.loss.tools.addWidget(part)
@@ -359,16 +365,18 @@ class TrainingPage(QWidget):
     def _set_smoothing(self, place: int) -> None:
         pixels = SMOOTHING * place * place
         self.loss.set_smoothing(pixels)
-        over = f"over {pixels:g} pixels" if pixels else "off"
-        self.smooth.setToolTip(f"Smoothing of the losses: {over}; pale: the batches themselves")
+        over = tr("over {pixels:g} pixels", pixels=pixels) if pixels else "off"
+        self.smooth.setToolTip(
+            tr("Smoothing of the losses: {over}; pale: the batches themselves", over=over)
+        )
         self.smooth.setAccessibleDescription(over)
 
     def _strip(self) -> QFrame:
         """Return the strip below the bar that shows a run's error."""
         strip = QFrame()
         strip.setProperty("bar", True)
-        self.again, self.there = QPushButton("Begin again"), QPushButton("Show where")
-        self.back = QPushButton("Go back 100 steps")
+        self.again, self.there = QPushButton(tr("Begin again")), QPushButton(tr("Show where"))
+        self.back = QPushButton(tr("Go back 100 steps"))
         row = hbox(strip, margins=(16, 6, 14, 6))
         self.message.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         row.addWidget(self.message, 1)
@@ -392,7 +400,7 @@ class TrainingPage(QWidget):
         named += [w for entry, w in self.views if entry.place == "numbers"]
         named += [self.flow, self.ratios, self.rate, self.spread.chart]
         shown: dict[str, QWidget] = {widget.accessibleName(): widget for widget in named}
-        shown |= {"Graph": self.graph, "One step": self.lines, "Runs": self.table}
+        shown |= {tr("Graph"): self.graph, tr("One step"): self.lines, tr("Runs"): self.table}
         shown |= {w.accessibleName(): w for entry, w in self.views if entry.place == "steps"}
         return {title: widget for title, widget in shown.items() if widget.isVisibleTo(self)}
 
@@ -421,7 +429,7 @@ def _quiet_strip(words: Label) -> QFrame:
     """Return a strip above the steps that shows the cost of a mistake against the correct run."""
     strip = QFrame()
     strip.setProperty("bar", True)
-    strip.setAccessibleName("Cost of the mistakes")
+    strip.setAccessibleName(tr("Cost of the mistakes"))
     row = hbox(strip, margins=(16, 6, 14, 6))
     row.addWidget(words)
     strip.hide()

@@ -21,6 +21,7 @@ from gradscribe.app.training.setup.setup_advice import SetupAdvice
 from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import Catalogue, EventDone, ViewRequest
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.base.time_slices import TimeSlices
 from gradscribe.widgets.plots.drawing.colors import run_color
@@ -62,7 +63,7 @@ class TrainPresenter(QObject):
         self._connect()
         self._listen()
         page.form.set_setup(session.setup)
-        page.bar.set_words("PyTorch is starting…", "")
+        page.bar.set_words(tr("PyTorch is starting…"), "")
 
     def show_existing(self) -> Iterator[None]:
         """Show the existing state of the session, a part at each step."""
@@ -183,7 +184,9 @@ class TrainPresenter(QObject):
         # The chart follows its run only while it is visible.
         show_spread(self._page, run)
         if reason or not self._page.show_history(kind, name):
-            self._session.said.emit(reason or f"{name} is not collected over the steps")
+            self._session.said.emit(
+                reason or tr("{name} is not collected over the steps", name=name)
+            )
 
     def _edit(self, setup: Setup) -> None:
         """Apply a changed setup, with the other changes that its mistakes need."""
@@ -207,14 +210,14 @@ class TrainPresenter(QObject):
         fitting = model_fit.with_matching_model(self._session.setup, setup, catalogue)
         if fitting != setup:
             words = self._session.store.differs(fitting, setup)
-            self._session.said.emit(f"To fit the data: {words}")
+            self._session.said.emit(tr("To fit the data: {words}", words=words))
         return fitting
 
     def _switch(self, name: str) -> None:
         """Toggle a feature of the model."""
         setup = network.toggle_feature(self._session.setup, name)
         if setup == self._session.setup:
-            self._session.said.emit("A model needs at least one input")
+            self._session.said.emit(tr("A model needs at least one input"))
         self._session.controller.change(setup)
 
     # From the session to the widgets
@@ -296,14 +299,18 @@ class TrainPresenter(QObject):
             page.lines.update_lines(run.begun.lines)
         page.bar.set_words(run.name, progress_text(run, self._session.controller.plays))
         problem = state.problem if state is not None else None
-        why = problem.message if problem is not None else run.problem or self.complaints.above
-        hint = f" — {problem.hint}" if problem is not None and problem.hint else ""
+        why = (
+            translated(problem.message)
+            if problem is not None
+            else run.problem or self.complaints.above
+        )
+        hint = f" — {translated(problem.hint)}" if problem is not None and problem.hint else ""
         page.message.say(f"{why}{hint}" if why else "")
         page.strip.setVisible(bool(why))
         page.back.setVisible(run.alive and step > 0)
         page.again.setVisible(not run.alive and not self.complaints.above)
         self._show_beside(run)
-        page.back.setText(f"Go back to step {max(0, step - REWIND_STEPS):,}")
+        page.back.setText(tr("Go back to step {max:,}", max=max(0, step - REWIND_STEPS)))
         for plot in page.plots():
             plot.position = float(step) if step < run.furthest else None
         self.curves.update_captions(run)
@@ -314,7 +321,11 @@ class TrainPresenter(QObject):
     def _show_beside(self, run: RunState) -> None:
         """Show a line with the cost of a run's mistakes."""
         state, view = run.state, run.views.get("beside")
-        problem = state.problem.message if state is not None and state.problem is not None else ""
+        problem = (
+            translated(state.problem.message)
+            if state is not None and state.problem is not None
+            else ""
+        )
         facts = view.facts if view is not None else {}
         words = mistakes.describe_cost(run.setup, facts, problem)
         shown = bool(words) and run.setup.deviates
@@ -374,7 +385,7 @@ class TrainPresenter(QObject):
             loss=loss.latest,
             validation=val.latest,
             best=best,
-            differs="current run" if is_current else self._session.store.differs(run.setup),
+            differs=tr("current run") if is_current else self._session.store.differs(run.setup),
             shown=is_current or run.run_id not in self._session.store.look.hidden,
             current=is_current,
             alive=run.can_go_on,

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.engine.protocol.training import RunStarted
 from gradscribe.playback.graph.picture import Card
+from gradscribe.playback.translation import tr
 
 WEIGHTS, GRADIENTS, ACTIVATIONS = range(3)
 
@@ -28,13 +29,15 @@ def history_of(card: Card, tape: Tape, begun: RunStarted, kind: int = WEIGHTS) -
         name = _inside(card.name)
         if name in parameters:
             return History(GRADIENTS if kind == GRADIENTS else WEIGHTS, name)
-        return History(reason=f"{card.name} is not collected over the steps")
+        return History(reason=tr("{name} is not collected over the steps", name=card.name))
     if card.kind == "loss":
-        return History(reason="The chart Loss shows the loss over the steps")
+        return History(reason=tr("The chart Loss shows the loss over the steps"))
     if card.kind == "data":
-        return History(reason=f"{card.title} has other numbers at each step: another batch")
+        return History(
+            reason=tr("{title} has other numbers at each step: another batch", title=card.title)
+        )
     if card.call is None:
-        return History(reason=f"{card.title} is not collected over the steps")
+        return History(reason=tr("{title} is not collected over the steps", title=card.title))
     unit = _units(tape, begun).get(card.call)
     if unit is not None:
         return History(ACTIVATIONS, unit)
@@ -42,7 +45,7 @@ def history_of(card: Card, tape: Tape, begun: RunStarted, kind: int = WEIGHTS) -
     own = [name for name in parameters if name.startswith(f"{path}.")]
     if own:
         return History(GRADIENTS if kind == GRADIENTS else WEIGHTS, own[0])
-    return History(reason=f"The output of {path} is not collected over the steps")
+    return History(reason=tr("The output of {path} is not collected over the steps", path=path))
 
 
 def _inside(name: str) -> str:

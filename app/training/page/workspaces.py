@@ -24,6 +24,7 @@ from gradscribe.app.training.setup import user_module
 from gradscribe.app.ui.notifications import NotificationBar
 from gradscribe.app.ui.theming import Theming
 from gradscribe.engine.protocol.training import Exported, StepTape
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.deferred_paint import DeferredPaint
 from gradscribe.widgets.base.time_slices import TimeSlices
 from gradscribe.widgets.base.workspace_switch import WorkspaceSwitch
@@ -148,7 +149,7 @@ class Workspaces(QObject):
         """Report on the training page that the program's module differs from the trained one."""
         setup, source = self.session.setup, self.session.controller.source
         if self.current == "training" and user_module.program_module_differs(setup, source):
-            self.said.emit("The program's module has changed: train it with Ctrl+Alt+M")
+            self.said.emit(tr("The program's module has changed: train it with Ctrl+Alt+M"))
 
     def prepare(self) -> None:
         """Build the training page in the background."""
@@ -258,7 +259,7 @@ class Workspaces(QObject):
 
     def _export(self, message: Exported) -> None:
         if message.problem is not None:
-            self.said.emit(message.problem.message)
+            self.said.emit(translated(message.problem.message))
         else:
             self.exported.emit(message)
 
@@ -269,7 +270,7 @@ class Workspaces(QObject):
     def draw(self, view: str = "") -> QImage:
         """Return an image of the training page, or of the view with the title ``view``."""
         if not self.is_whole:
-            raise Refused("The training page has not been opened yet")
+            raise Refused(tr("The training page has not been opened yet"))
         self._paint.resume()
         for filling in (self.presenter.offering, self.presenter.following):
             filling.finish()
@@ -277,7 +278,7 @@ class Workspaces(QObject):
             return self.widgets.grab().toImage()
         shown = self.widgets.seen().get(view)
         if shown is None:
-            raise Refused(f"{view} is not open")
+            raise Refused(tr("{view} is not open", view=view))
         # Sharp in print, and on the background of its panel, as views are transparent.
         image = QImage(shown.size() * IMAGE_SCALE, QImage.Format.Format_RGB32)
         image.setDevicePixelRatio(IMAGE_SCALE)
@@ -292,7 +293,9 @@ class Workspaces(QObject):
         name, before = self.saving.awaited, self._awaited
         self._awaited = name
         if name and name != before:
-            self.said.emit(f"{name} is still being saved: close once more to leave without it")
+            self.said.emit(
+                tr("{name} is still being saved: close once more to leave without it", name=name)
+            )
             return False
         return True
 

@@ -45,7 +45,7 @@ from gradscribe.app.training.session.state import (
     with_seeds_of,
 )
 from gradscribe.engine.protocol.structs import replace
-from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 
 MOST_NUMBERS = 1 << 16
 """Longer curves are thinned, as they are written again and again."""
@@ -179,8 +179,8 @@ class TrainRecovery(QObject):
         return row
 
     def _on_save_failed(self, why: str) -> None:
-        words = f"Your training is not being saved: {why}. Save it to another disk."
-        choices = (("Save training session…", self._ways.save),)
+        words = tr("Your training is not being saved: {why}. Save it to another disk.", why=why)
+        choices = ((tr("Save training session…"), self._ways.save),)
         self._ways.notices.post(Notice("training is kept", words, choices))
 
     # Restoring
@@ -218,24 +218,26 @@ class TrainRecovery(QObject):
 
     def _offer_entry(self, entry: RecoveredWork[TrainingSessionData]) -> None:
         assert entry.kept is not None
-        self._ways.offers.add(self._as_offer(entry, f"Training {_describe(entry.kept)}"))
+        self._ways.offers.add(
+            self._as_offer(entry, tr("Training {describe}", describe=_describe(entry.kept)))
+        )
 
     def _as_offer(self, entry: RecoveredWork[TrainingSessionData], words: str) -> RecoveryOffer:
         choices = (
-            ("Continue", lambda: self._open(entry)),
-            ("Discard", lambda: self._discard(entry)),
+            (tr("Continue"), lambda: self._open(entry)),
+            (tr("Discard"), lambda: self._discard(entry)),
         )
         assert entry.kept is not None
         run = entry.kept.runs[entry.kept.current]
-        name = f"{run.name} at step {run.step:,}"
+        name = tr("{name} at step {step:,}", name=run.name, step=run.step)
         return RecoveryOffer(str(entry.slot.path), name, words, choices)
 
     def _discard(self, entry: RecoveredWork[TrainingSessionData]) -> None:
         """Drop the session when the window ends; until then a wrong click can be undone."""
         assert entry.kept is not None
         self._discarded.append(entry)
-        choices = (("Restore", lambda: self._bring_back(entry)),)
-        words = f"Discarded: training {_describe(entry.kept)}"
+        choices = ((tr("Restore"), lambda: self._bring_back(entry)),)
+        words = tr("Discarded: training {describe}", describe=_describe(entry.kept))
         self._ways.notices.show_now(Notice(f"discarded {entry.slot.path}", words, choices))
 
     def _bring_back(self, entry: RecoveredWork[TrainingSessionData]) -> None:
@@ -265,7 +267,7 @@ class TrainRecovery(QObject):
         try:
             found = made()
         except OSError as error:
-            words = f"The current runs cannot be saved: {atomic.reason(error)}"
+            words = tr("The current runs cannot be saved: {reason}", reason=atomic.reason(error))
             self._ways.offers.add(self._as_offer(entry, words), now=True)
             return
         self._saving.open(found)
@@ -321,5 +323,18 @@ def _describe(saved: TrainingSessionData) -> str:
     is_today = at[:3] == time.localtime()[:3]
     when = time.strftime("%H:%M" if is_today else "%d %b, %H:%M", at)
     others = len(saved.runs) - 1
-    more = f" and {formatting.count(others, 'other run')}" if others else ""
-    return f"as of {when}: {run.name} after {formatting.count(run.step, 'step')}{more}"
+    more = (
+        tr(
+            " and {other_runs}",
+            other_runs=ngettext("{count:,} other run", "{count:,} other runs", others),
+        )
+        if others
+        else ""
+    )
+    return tr(
+        "as of {when}: {name} after {steps}{more}",
+        when=when,
+        name=run.name,
+        steps=ngettext("{count:,} step", "{count:,} steps", run.step),
+        more=more,
+    )

@@ -18,6 +18,7 @@ from gradscribe.app.training.saving import msgpack_bounds
 from gradscribe.engine.protocol import packing
 from gradscribe.engine.protocol.setup import Setup, SetupError, validate
 from gradscribe.engine.protocol.training.replies import QUANTILES
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.plots.spread_table import SpreadTable
 from gradscribe.widgets.plots.step_series import StepSeries
 
@@ -250,11 +251,15 @@ def encode_buffers(saved: TrainingSessionData) -> list[bytes]:
     """
     curves = _count(saved)
     if len(saved.runs) > MOST_RUNS or curves > MOST_CURVES:
-        much = f"{len(saved.runs):,} runs with {curves:,} curves"
-        raise Refused(f"The session has {much} and was not saved; forget some runs")
+        much = tr(
+            "{runs_count:,} runs with {curves:,} curves", runs_count=len(saved.runs), curves=curves
+        )
+        raise Refused(tr("The session has {much} and was not saved; forget some runs", much=much))
     found = checksummed.wrap_pieces(packing.pack(saved))
     if sum(map(len, found)) > LIMIT:
-        raise Refused(f"The session has more than {LIMIT >> 20} MB and was not saved")
+        raise Refused(
+            tr("The session has more than {value} MB and was not saved", value=LIMIT >> 20)
+        )
     return found
 
 
@@ -274,7 +279,7 @@ def decode(data: bytes) -> TrainingSessionData:
     try:
         return _sound(_decoded(payload))
     except (msgspec.MsgspecError, SetupError, ValueError, RecursionError) as error:
-        raise DamagedFile("it does not hold a training session") from error
+        raise DamagedFile(tr("it does not hold a training session")) from error
 
 
 def _decoded(payload: memoryview) -> TrainingSessionData:
@@ -327,11 +332,17 @@ def read(path: Path) -> TrainingSessionData:
         with documents.open_plain(path) as file:
             return _whole(file)
     except OSError as error:
-        raise Refused(f"{path} cannot be read: {error.strerror or error}") from error
+        raise Refused(
+            tr("{path} cannot be read: {value}", path=path, value=error.strerror or error)
+        ) from error
     except NewerVersion as error:
-        raise Refused(f"{path.name} was saved by a newer Gradscribe: {error}") from error
+        raise Refused(
+            tr("{name} was saved by a newer Gradscribe: {error}", name=path.name, error=error)
+        ) from error
     except DamagedFile as error:
-        raise Refused(f"{path.name} is not a complete session file: {error}") from error
+        raise Refused(
+            tr("{name} is not a complete session file: {error}", name=path.name, error=error)
+        ) from error
 
 
 def _whole(file: BinaryIO) -> TrainingSessionData:
@@ -339,7 +350,7 @@ def _whole(file: BinaryIO) -> TrainingSessionData:
     is_long = os.fstat(file.fileno()).st_size > LIMIT
     data = b"" if is_long else file.read(LIMIT + 1)
     if is_long or len(data) > LIMIT:
-        raise DamagedFile(f"it has more than {LIMIT >> 20} MB")
+        raise DamagedFile(tr("it has more than {value} MB", value=LIMIT >> 20))
     return decode(data)
 
 

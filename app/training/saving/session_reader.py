@@ -11,6 +11,7 @@ from gradscribe.app.runtime.worker import BackgroundWorker
 from gradscribe.app.training.saving import session_file
 from gradscribe.app.training.saving.session_file import TrainingSessionData
 from gradscribe.app.training.session.state import new_curve
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.plots.spread_table import SpreadTable
 from gradscribe.widgets.plots.step_series import StepSeries
 
@@ -75,7 +76,7 @@ class SessionReader(QObject):
         self._worker.submit(
             lambda: read_session(path), lambda found: self._on_read(path, found, then)
         )
-        self.said.emit(f"Reading {path.name}…")
+        self.said.emit(tr("Reading {name}…", name=path.name))
 
     def _on_read(
         self, path: Path, found: Callable[[], LoadedSession], then: Callable[[LoadedSession], None]
@@ -85,7 +86,7 @@ class SessionReader(QObject):
         except Refused as refusal:
             self.said.emit(str(refusal))
         except MemoryError:
-            self.said.emit(f"{path.name} takes more memory than there is")
+            self.said.emit(tr("{name} takes more memory than there is", name=path.name))
 
     def close(self) -> None:
         """Cancel, and wait for the worker."""

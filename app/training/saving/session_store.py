@@ -23,6 +23,7 @@ from gradscribe.app.training.setup.files import data_file
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.structs import replace
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.plots.spread_table import SpreadTable
 from gradscribe.widgets.plots.step_series import StepSeries
 
@@ -91,7 +92,7 @@ class SessionStore(QObject):
     def _on_engine_died(self, _why: str) -> None:
         if self._path is not None:
             self._path = None
-            self.said.emit("The session was not saved: the training engine ended")
+            self.said.emit(tr("The session was not saved: the training engine ended"))
 
     def _write_if_whole(self) -> None:
         if self._path is None or self._waiting:
@@ -106,19 +107,23 @@ class SessionStore(QObject):
         held = [found.get(run.run_id) or capture_run(session, run, run.step, b"") for run in runs]
         rows = [snapshot.row for snapshot in held]
         saved = assemble_session(session.setup, runs, current, rows, session.store.right_id)
-        without = f", but without the state of {'; '.join(self._without)}" if self._without else ""
+        without = (
+            tr(", but without the state of {join}", join="; ".join(self._without))
+            if self._without
+            else ""
+        )
         then, what = self._then, save_fingerprint(session)
 
         def wrote() -> None:
             then(saved.programs())
             self.saved.emit(what)
-            self.said.emit(f"Saved {path.name}{without}")
+            self.said.emit(tr("Saved {name}{without}", name=path.name, without=without))
 
         self._writing.write(
             path, lambda: session_file.encode_buffers(with_curves(saved, held)), wrote
         )
         if sum(len(snapshot.row.data) for snapshot in held) > MOST_IN_GUI_THREAD:
-            self.said.emit(f"Saving {path.name}…")
+            self.said.emit(tr("Saving {name}…", name=path.name))
 
     def close(self) -> None:
         """Read no more files."""
@@ -210,7 +215,7 @@ def runs_to_save(session: TrainSession, found: Container[int]) -> tuple[list[Run
         # The engine has not made this fork yet.
         current = session.store.find(current.branch[0])
     if current is None:
-        raise Refused("There is no run to save yet")
+        raise Refused(tr("There is no run to save yet"))
     if current not in runs:
         runs.append(current)
     return runs, current

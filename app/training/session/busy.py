@@ -5,6 +5,7 @@ from PySide6.QtCore import QObject, Signal
 from gradscribe.app.training.session.session import TrainSession
 from gradscribe.app.training.session.state import TrainEngine
 from gradscribe.engine.protocol import training as messages
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 
 SILENT_MS = 1000
@@ -65,13 +66,13 @@ class BusyIndicator(QObject):
         if run is None or not run.alive:
             return
         if isinstance(self._asked, BUILDING):
-            words = "building the model…"
+            words = tr("building the model…")
         elif self._session.controller.plays or isinstance(self._asked, STEPPING):
-            words = f"step {run.step:,} · computing the next…"
+            words = tr("step {step:,} · computing the next…", step=run.step)
         elif isinstance(self._asked, messages.Rewind):
-            words = f"step {run.step:,} · rewinding…"
+            words = tr("step {step:,} · rewinding…", step=run.step)
         elif run.running:
-            words = f"step {run.step:,} · pausing…"
+            words = tr("step {step:,} · pausing…", step=run.step)
         else:
             # An export or a view of a paused run: no state follows that would replace the message.
             return

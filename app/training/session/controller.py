@@ -25,6 +25,7 @@ from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import JsonValue, Setup
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training.requests import ExportKind
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 
 REST_MS = 60
@@ -59,7 +60,7 @@ class TrainController(QObject):
         self._is_dragging = False
         self._wishes: tuple[messages.ViewRequest, ...] = ()
         self._rest = single_shot(self, self._send_setup, REST_MS)
-        self._patience = single_shot(self, lambda: link.kill("a step did not end"))
+        self._patience = single_shot(self, lambda: link.kill(tr("a step did not end")))
 
     @property
     def plays(self) -> bool:

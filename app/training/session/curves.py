@@ -9,6 +9,7 @@ from gradscribe.app.training.page.page import TrainingPage
 from gradscribe.app.training.session.session import TrainSession
 from gradscribe.app.training.session.state import RunState, step_words
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.charts.curves import CurveChart
@@ -68,7 +69,7 @@ class RunCurves(QObject):
             val = run.curve("val")
             losses.append(PlotCurve("validation", val, theme.data, dashes=(5, 3), width=1.8))
             losses += self._right_validation(run)
-            rate = PlotCurve("learning rate", run.curve("lr"), theme.parameter)
+            rate = PlotCurve(tr("learning rate"), run.curve("lr"), theme.parameter)
             page.rate.set_curves([*later_steps(run, "lr", rate.name, rate.color), rate])
             self._list_flow(page.flow, run, "grad:")
             self._list_flow(page.ratios, run, "ratio:")
@@ -79,16 +80,16 @@ class RunCurves(QObject):
     def update_captions(self, run: RunState) -> None:
         """Write the current losses and learning rate of a run into the captions."""
         loss, val = run.curve("loss").latest, run.curve("val").latest
-        words = [] if math.isnan(loss) else [f"batch {formatting.number(loss)}"]
+        words = [] if math.isnan(loss) else [tr("batch {number}", number=formatting.number(loss))]
         scores = run.views.get("scores")
         if run.setup.batch and scores is not None and "train_loss" in scores.facts:
             # The loss of a small batch is noisy.
-            words.append(f"all {formatting.number(scores.facts['train_loss'])}")
+            words.append(tr("all {number}", number=formatting.number(scores.facts["train_loss"])))
         if not math.isnan(val):
-            words.append(f"validation {formatting.number(val)} (dashed)")
+            words.append(tr("validation {number} (dashed)", number=formatting.number(val)))
         self._page.loss.set_caption(" · ".join(words))
         rate = run.curve("lr").latest
-        self._page.rate.set_caption("" if math.isnan(rate) else f"now {rate:g}")
+        self._page.rate.set_caption("" if math.isnan(rate) else tr("now {rate:g}", rate=rate))
 
     def _take_view(self, kind: str) -> None:
         run = self._session.run
@@ -153,7 +154,7 @@ def later_steps(
     start = before.index(drawn.last) if len(drawn) else 0
     later = StepSeries()
     later.extend(before.steps(start, count), before.numbers(start, count))
-    words = f"{title} before going back".lstrip()
+    words = tr("{title} before going back", title=title).lstrip()
     pale = faded(color, PALE)
     return (PlotCurve(words, later, pale, dashes, name == "loss", 1.4, is_listed=False),)
 

@@ -9,7 +9,7 @@ from gradscribe.app.training.session.session import TrainSession
 from gradscribe.app.training.session.state import RunState, TrainEngine, fork_origin
 from gradscribe.app.training.setup.files import data_file
 from gradscribe.engine.protocol import training as messages
-from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.single_shot import single_shot
 
 PLAYING_MS = 1000
@@ -76,7 +76,12 @@ class RunRestorer(QObject):
                     self._report_restored(run_id)
                 if message.left:
                     names = ", ".join(message.left)
-                    self.said.emit(f"{names} is reset: it is too large to be saved with the run")
+                    self.said.emit(
+                        tr(
+                            "{names} is reset: it is too large to be saved with the run",
+                            names=names,
+                        )
+                    )
                 self._forked.discard(run_id)
             case messages.TrainState(run_id, status=status):
                 if status == "gone":
@@ -217,7 +222,7 @@ class RunRestorer(QObject):
         return messages.ResumeRun(run.run_id, held.data, fork_origin(run), *data_file(run.setup))
 
     def _mark_restoring(self, run: RunState) -> None:
-        run.alive, run.problem = True, f"{self._why}; the run is being restored"
+        run.alive, run.problem = True, tr("{why}; the run is being restored", why=self._why)
 
     def _forks(self, coming: dict[int, messages.ResumeRun]) -> Iterator[messages.Fork]:
         """Yield requests for the forks that the engine had not reported enough of."""
@@ -245,6 +250,14 @@ class RunRestorer(QObject):
     def _report_restored(self, run_id: int) -> None:
         run, held = self._session.run, self._kept.get(run_id)
         if run is not None and run.run_id == run_id:
-            at = formatting.count(held.step if held is not None else run.step, "step")
-            self.said.emit(f"{self._why}; the run is restored after {at}, press Train to continue")
+            at = ngettext(
+                "{count:,} step", "{count:,} steps", held.step if held is not None else run.step
+            )
+            self.said.emit(
+                tr(
+                    "{why}; the run is restored after {at}, press Train to continue",
+                    why=self._why,
+                    at=at,
+                )
+            )
             self._why = ""

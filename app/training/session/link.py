@@ -11,6 +11,7 @@ from gradscribe.app.link.python_search import python_name
 from gradscribe.app.training.setup.file_feed import FileFeed
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.training import TrainRequest
+from gradscribe.playback.translation import tr
 
 RESTARTS = 3
 """An engine that dies more often before it is ready is reported as not starting."""
@@ -92,8 +93,12 @@ class TrainLink(QObject):
         if self._engine is not None and self._engine.interpreter != self.interpreter:
             self._drop()
             python = self.interpreter
-            where = f"Python of {python_name(python)}" if python else "Gradscribe's own Python"
-            self.died.emit(f"Training moved to {where}")
+            where = (
+                tr("Python of {python_name}", python_name=python_name(python))
+                if python
+                else tr("Gradscribe's own Python")
+            )
+            self.died.emit(tr("Training moved to {where}", where=where))
 
     def send(self, message: TrainRequest) -> None:
         """Send a request, or queue it until the engine is ready."""
@@ -108,8 +113,8 @@ class TrainLink(QObject):
         if not self._drop():
             return
         self._failures += 1
-        does = "ended" if self._failures <= RESTARTS else "does not start"
-        self.died.emit(f"The training engine {does} ({why})")
+        does = "ended" if self._failures <= RESTARTS else tr("does not start")
+        self.died.emit(tr("The training engine {does} ({why})", does=does, why=why))
 
     def _drop(self) -> bool:
         """Drop the engine and what waits for it; return whether there was one."""

@@ -15,6 +15,7 @@ from gradscribe.engine.protocol.training import (
     TrainState,
     ViewReply,
 )
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.plots import step_series
 from gradscribe.widgets.plots.spread_table import SpreadTable
 from gradscribe.widgets.plots.step_series import StepSeries
@@ -50,7 +51,7 @@ def apply_state(run: RunState, message: TrainState) -> bool:
         run.happened.clear()
     run.alive = run.alive and message.status != "gone"
     if message.problem is not None:
-        run.problem = message.problem.message
+        run.problem = translated(message.problem.message)
     elif before is not None and before.problem is not None:
         run.problem = ""
     return is_over
@@ -74,10 +75,10 @@ def apply_death(run: RunState, why: str) -> None:
 
 def problem_text(message: TrainProblem) -> str:
     """Return the text of a problem, with its line and its hint."""
-    words, line = message.problem.message, message.problem.place.line
+    words, line = translated(message.problem.message), message.problem.place.line
     if message.place == "model.source" and line and not words.startswith("line "):
-        words = f"line {line}: {words}"
-    return f"{words} — {message.problem.hint}" if message.problem.hint else words
+        words = tr("line {line}: {words}", line=line, words=words)
+    return f"{words} — {translated(message.problem.hint)}" if message.problem.hint else words
 
 
 def apply_series(run: RunState, message: SeriesChunk) -> dict[str, StepSeries]:

@@ -18,6 +18,7 @@ from gradscribe.app.training.session.state import (
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.structs import replace
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.plots.step_series import StepSeries
 
 KEPT_RUNS = 8
@@ -230,7 +231,7 @@ class RunStore(QObject):
     ) -> None:
         """Add a run that displays the curves that ``run`` had before it took another way."""
         last = int(curves["loss"].last)
-        name = unique_name(f"{run.name} to step {last:,}", self.runs)
+        name = unique_name(tr("{name} to step {last:,}", name=run.name, last=last), self.runs)
         kept = RunState(-self._next_id(), setup, name, self._next_color(), alive=False)
         kept.begun, kept.series, kept.stood = run.begun, curves, last
         kept.furthest, kept.flags = last, flags

@@ -15,6 +15,7 @@ from gradscribe.engine.protocol import messages as protocol_messages
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.setup_changes import rebase
+from gradscribe.playback.translation import tr
 
 
 class TrainSession(QObject):
@@ -47,7 +48,7 @@ class TrainSession(QObject):
         self.store = RunStore(link.next_id, self)
         self.controller = TrainController(self.store, link, self)
         self.controller.forgotten.connect(
-            lambda name: self.said.emit(f"Forgot “{name}”; Undo brings it back")
+            lambda name: self.said.emit(tr("Forgot “{name}”; Undo brings it back", name=name))
         )
         self.devices: tuple[str, ...] = ("cpu",)
         self._link = link
@@ -218,14 +219,23 @@ class TrainSession(QObject):
             if self._is_current(run):
                 names = ("split" if name == "train" else name for name in message.restarts)
                 what = ", ".join(name.replace("_", " ").replace(".", " ") for name in names)
-                self.said.emit(f"Restarted with the new {what}; the earlier curves are kept")
+                self.said.emit(
+                    tr("Restarted with the new {what}; the earlier curves are kept", what=what)
+                )
         elif message.applied:
             run.setup = setup
             words = store.differs(setup, before)
             if words:
                 run.add_flag(message.step, words)
                 if self._is_current(run):
-                    self.said.emit(f"From step {message.step:,}: {words}{self._left_behind(run)}")
+                    self.said.emit(
+                        tr(
+                            "From step {step:,}: {words}{left_behind}",
+                            step=message.step,
+                            words=words,
+                            left_behind=self._left_behind(run),
+                        )
+                    )
             self._rename(run, message)
         if self._is_current(run) and (run.sent or setup == store.setup):
             # Else an edit before this was refused, and its error stays.
@@ -237,7 +247,11 @@ class TrainSession(QObject):
         source = self.store.find(of)
         if source is None or run.step > step or source.last_known <= step:
             return ""
-        return f"; the steps to {source.last_known:,} stay in “{source.name}”"
+        return tr(
+            "; the steps to {last_known:,} stay in “{name}”",
+            last_known=source.last_known,
+            name=source.name,
+        )
 
     def _on_setup_restored(self, run: RunState, message: messages.SetupRestored) -> None:
         """Restore the setup of an earlier step; undo leads to the later one."""
@@ -248,7 +262,11 @@ class TrainSession(QObject):
             words = store.differs(store.setup, was)
             if words:
                 store.history.push(was)
-            self.said.emit(f"As it was at step {message.step:,}: {words}" if words else "")
+            self.said.emit(
+                tr("As it was at step {step:,}: {words}", step=message.step, words=words)
+                if words
+                else ""
+            )
         self._rename(run, message)
 
     def _rename(

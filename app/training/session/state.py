@@ -26,6 +26,7 @@ from gradscribe.engine.protocol.training import (
     ViewReply,
 )
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.plots.spread_table import SpreadTable
 from gradscribe.widgets.plots.step_series import StepSeries
 
@@ -258,13 +259,13 @@ def reply_timeout_ms(run: RunState) -> int:
 
 def progress_text(run: RunState, plays: bool) -> str:
     """Return a run's progress as text: ``step 1,204 · 3,000 steps/s``."""
-    state, words = run.state, f"step {run.step:,}"
+    state, words = run.state, tr("step {step:,}", step=run.step)
     if state is None or not run.running:
         return words
     if not plays:
         return f"{words} · pausing…"
     if state.rate >= 1:
-        return f"{words} · {state.rate:,.0f} steps/s"
+        return tr("{words} · {rate:,.0f} steps/s", words=words, rate=state.rate)
     return f"{words} · {1 / state.rate:.3g} s a step" if state.rate else words
 
 
@@ -293,7 +294,7 @@ def run_name(setup: Setup, catalogue: Catalogue | None = None) -> str:
 
 def step_words(setup: Setup) -> str:
     """Return what differs in a setup's step from the usual one: ``no zero_grad``; else empty."""
-    by_hand = ("update by hand",) if setup.manual_update else ()
+    by_hand = (tr("update by hand"),) if setup.manual_update else ()
     return ", ".join((*filter(None, (describe_order(setup.order),)), *by_hand))
 
 
@@ -306,7 +307,7 @@ def fork_origin(run: RunState) -> tuple[int, int] | None:
 
 def fork_name(differs: str, name: str, step: int) -> str:
     """Return the name of a fork: what differs from its source, else ``name``, and its step."""
-    return f"{differs or name} from step {step:,}"
+    return tr("{value} from step {step:,}", value=differs or name, step=step)
 
 
 def unique_name(name: str, runs: Iterable[RunState]) -> str:
@@ -365,10 +366,12 @@ def describe_difference(setup: Setup, other: Setup, catalogue: Catalogue | None 
         if mine == theirs:
             continue
         if key == "order":
-            words.append(describe_order(setup.order) or "the usual order")
+            words.append(describe_order(setup.order) or tr("the usual order"))
             continue
         if key == "manual_update":
-            words.append("update by hand" if setup.manual_update else "update by the optimizer")
+            words.append(
+                tr("update by hand") if setup.manual_update else tr("update by the optimizer")
+            )
             continue
         if isinstance(mine, Part) and isinstance(theirs, Part) and mine.name == theirs.name:
             own, before = (options_of(part, key, catalogue) for part in (mine, theirs))
@@ -389,6 +392,10 @@ def _short(value: object) -> str:
     if value in ("", (), []) or value is None:
         return "none"
     if isinstance(value, list | tuple):
-        return "-".join(map(str, value)) if len(value) < 8 else f"{len(value)} values"
+        return (
+            "-".join(map(str, value))
+            if len(value) < 8
+            else tr("{value_count} values", value_count=len(value))
+        )
     words = str(value)
     return words if len(words) <= 24 else words[:23] + "…"

@@ -7,6 +7,7 @@ from gradscribe.app.training.session.session import TrainSession
 from gradscribe.app.training.session.state import RunState
 from gradscribe.engine.protocol.training import StopCondition
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 
 LAST = 20
 """Losses whose mean is compared with that of a solved run, as the engine does."""
@@ -42,7 +43,10 @@ class StopConditionController(QObject):
         """Train until a condition is met; for a step that has passed, refer to the step axis."""
         run = self._session.run
         if until.kind == "step" and run is not None and run.step >= until.value:
-            words = f"Step {until.value:,.0f} has been reached; the axis below goes back to it"
+            words = tr(
+                "Step {value:,.0f} has been reached; the axis below goes back to it",
+                value=until.value,
+            )
             self._session.said.emit(words)
             return
         self._session.controller.play([until])
@@ -62,9 +66,15 @@ class StopConditionController(QObject):
             return
         self._waits = False
         if met.kind == "solved":
-            self._pause = f"Solved at step {state.step:,}{_last_losses(run)}"
+            self._pause = tr(
+                "Solved at step {step:,}{last_losses}",
+                step=state.step,
+                last_losses=_last_losses(run),
+            )
         else:
-            self._pause = f"Paused at step {state.step:,}{_because(met)}"
+            self._pause = tr(
+                "Paused at step {step:,}{because}", step=state.step, because=_because(met)
+            )
         self._session.said.emit(self._pause)
 
 
@@ -72,13 +82,13 @@ def _last_losses(run: RunState) -> str:
     """Return the losses that count as solved, and how to go on."""
     losses = run.curve("loss").numbers()[-LAST:]
     mean = formatting.number(float(losses.mean())) if losses.size else "low"
-    return f": the last {LAST} losses are {mean} on average; Train goes on"
+    return tr(": the last {last} losses are {mean} on average; Train goes on", last=LAST, mean=mean)
 
 
 def _because(until: StopCondition) -> str:
     """Return the reason for the pause; reaching a step needs no reason."""
     if until.kind == "loss_below":
-        return f": the mean of the last 20 losses is below {until.value:g}"
+        return tr(": the mean of the last 20 losses is below {value:g}", value=until.value)
     if until.kind == "plateau":
-        return f": the loss has not fallen for {until.value:,.0f} steps"
+        return tr(": the loss has not fallen for {value:,.0f} steps", value=until.value)
     return ""

@@ -10,6 +10,7 @@ from gradscribe.engine.protocol.setup import JsonValue, Part, Setup
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Finding
 from gradscribe.engine.protocol.training import Catalogue
+from gradscribe.playback.translation import tr
 
 
 def fixed_setup(setup: Setup, finding: str, catalogue: Catalogue) -> tuple[Setup, str] | None:
@@ -21,14 +22,14 @@ def fixed_setup(setup: Setup, finding: str, catalogue: Catalogue) -> tuple[Setup
     fix = kind.setup_fix if kind is not None else SetupFix()
     if fix.mistake in setup.mistakes:
         left = tuple(name for name in setup.mistakes if name != fix.mistake)
-        return replace(setup, mistakes=left), "the mistake is switched off"
+        return replace(setup, mistakes=left), tr("the mistake is switched off")
     rate = _option(setup.optimizer, "optimizer", "lr", catalogue)
     if fix.rate != 1.0 and isinstance(rate, int | float) and rate > 0:
         part = Part(setup.optimizer.name, {**setup.optimizer.options, "lr": rate * fix.rate})
-        words = f"learning rate {rate * fix.rate:g} instead of {rate:g}"
+        words = tr("learning rate {value:g} instead of {rate:g}", value=rate * fix.rate, rate=rate)
         return replace(setup, optimizer=part), words
     if fix.clip_norm and not setup.clip_norm:
-        words = f"gradients are clipped to a norm of {fix.clip_norm:g}"
+        words = tr("gradients are clipped to a norm of {clip_norm:g}", clip_norm=fix.clip_norm)
         return replace(setup, clip_norm=fix.clip_norm), words
     return _activated(setup, fix.activations, catalogue)
 
@@ -44,11 +45,11 @@ def _activated(
     activation: JsonValue = new[0] if len(new) == 1 else [*new]
     options = {**setup.model.options, "activation": activation}
     given = next(name for name in names if name in others)
-    words = f"activation {others[given]} instead of {given}"
+    words = tr("activation {others} instead of {given}", others=others[given], given=given)
     if others[given] == "relu" and _option(setup.model, "model", "init", catalogue) == "torch":
         # Torch's default initial weights are a third too small for many layers of ReLU.
         options["init"] = "kaiming"
-        words += ", and weights that begin as large as it needs"
+        words += tr(", and weights that begin as large as it needs")
     return replace(setup, model=Part(setup.model.name, options)), words
 
 
@@ -81,4 +82,4 @@ def train_fixed(session: TrainSession, run_id: int, finding: str) -> str:
     session.controller.begin(play=True, keep=True)
     for other in session.runs:
         session.store.hide(other.run_id, other.run_id not in (run_id, session.store.look.run_id))
-    return f"{fixed[1][0].upper()}{fixed[1][1:]}; both runs are shown"
+    return tr("{upper}{fixed}; both runs are shown", upper=fixed[1][0].upper(), fixed=fixed[1][1:])

@@ -20,6 +20,7 @@ from gradscribe.engine.zoo.tables.layout import (
     guess_encoding,
     guess_layout,
 )
+from gradscribe.playback.translation import tr
 
 MOST_UNSAMPLED = 8 << 20
 """Largest file in bytes that is read without sampling."""
@@ -44,9 +45,9 @@ def file_size(path: str) -> int:
     """
     found = Path(path).stat()
     if stat.S_ISDIR(found.st_mode):
-        raise OSError("it is a folder")
+        raise OSError(tr("it is a folder"))
     if not stat.S_ISREG(found.st_mode):
-        raise OSError("it is no plain file")
+        raise OSError(tr("it is no plain file"))
     return found.st_size
 
 
@@ -68,7 +69,7 @@ def read_file(path: str, limit: int, report: Report = lambda _share: None) -> Pr
             encoding = guess_encoding(beginning)
             return _long(path, TextBytes(file, encoding), size, limit, report)
     except FileNotFoundError:
-        return ProvideFile(0, path, problem="there is no such file")
+        return ProvideFile(0, path, problem=tr("there is no such file"))
     except (OSError, ValueError) as error:
         known = getattr(error, "strerror", None)
         return ProvideFile(0, path, problem=known.lower() if known else str(error))
@@ -119,7 +120,7 @@ def _long(path: str, file: TextBytes, size: int, limit: int, report: Report) -> 
     lines = ends + (not last.endswith(b"\n"))
     every = max(1, math.ceil((ends - 1) / limit))
     if every == 1 and size > MOST:
-        rows = "one row" if lines == 1 else f"{lines:,} rows"
+        rows = tr("one row") if lines == 1 else tr("{lines:,} rows", lines=lines)
         raise ValueError(f"it has more than {MOST >> 20} MB in {rows}")
     file.rewind()
     layout = guess_layout(file.read(LONGEST_LINE), header=True)
@@ -166,7 +167,7 @@ def _check_quotation(line: bytes, place: int, mark: str) -> None:
     with contextlib.suppress(csv.Error):
         next(reader, None)
     if reader.line_num > 1:
-        why = f"row {place + 1} opens a quotation and does not close it"
+        why = tr("row {value} opens a quotation and does not close it", value=place + 1)
         raise ValueError(f"{why}; where rows are left out, each is to be one line")
 
 

@@ -16,10 +16,11 @@ from gradscribe.app.training.setup.files import (
 )
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.training import TrainRequest
+from gradscribe.playback.translation import tr
 
 MOST_IN_GUI_THREAD = 1 << 20
 """Largest file in bytes that is read in the GUI thread."""
-STOPPED = "reading it was stopped"
+STOPPED = tr("reading it was stopped")
 
 
 class ReadingStopped(Exception):
@@ -136,7 +137,7 @@ class FileFeed(QObject):
         self._worker.close()
 
     def _finish(self, need: FileNeed, result: Callable[[], messages.ProvideFile]) -> None:
-        file = messages.ProvideFile(0, need.path, problem="it could not be read")
+        file = messages.ProvideFile(0, need.path, problem=tr("it could not be read"))
         try:
             file = result()
         except ReadingStopped:

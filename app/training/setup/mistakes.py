@@ -10,10 +10,11 @@ from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import Catalogue
 from gradscribe.playback.explain.step_order import explain_order
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 
 Facts = Mapping[str, float]
 
-NO_VALIDATION = "nothing is validated here, so nothing differs"
+NO_VALIDATION = tr("nothing is validated here, so nothing differs")
 
 
 def with_needed_changes(setup: Setup, catalogue: Catalogue) -> Setup:
@@ -65,7 +66,7 @@ class MistakeSwitcher:
         if self._brought == setup:
             return setup, ""
         away = set(setup.mistakes) < set(before.mistakes)
-        why = "Undone with the mistake" if away else "To show the mistake"
+        why = tr("Undone with the mistake") if away else tr("To show the mistake")
         return self._brought, f"{why}: {describe_difference(self._brought, setup, catalogue)}"
 
     def _without(self, before: Setup, setup: Setup) -> Setup:
@@ -89,7 +90,11 @@ def describe_cost(setup: Setup, facts: Facts, problem: str = "") -> str:
         return why or problem
     if problem:
         right = formatting.number(facts["right_loss"])
-        after = f"The right run: loss {right} at step {facts['right_step']:,.0f}"
+        after = tr(
+            "The right run: loss {right} at step {facts:,.0f}",
+            right=right,
+            facts=facts["right_step"],
+        )
         # The error itself stands in the strip above; the words say why it is raised.
         return f"{why or problem} {after}"
     words = [_WORDS[name](facts) for name in setup.mistakes if name in _WORDS]
@@ -97,7 +102,9 @@ def describe_cost(setup: Setup, facts: Facts, problem: str = "") -> str:
         words.append(_changed_order(facts))
     if setup.manual_update:
         words.append(_manual_update(facts))
-    return f"{why} Step {facts['step']:,.0f}: ".lstrip() + "; ".join(filter(None, words))
+    return tr("{why} Step {facts:,.0f}: ", why=why, facts=facts["step"]).lstrip() + "; ".join(
+        filter(None, words)
+    )
 
 
 def ratio_text(a: float, b: float) -> str:
@@ -105,24 +112,28 @@ def ratio_text(a: float, b: float) -> str:
     if a == b:
         return "1.00 times"
     if not b or not math.isfinite(a / b):
-        return "infinitely many times"
+        return tr("infinitely many times")
     ratio = a / b
     digits = 2 - math.floor(math.log10(ratio)) if ratio > 0 else 0
-    return f"{round(ratio, digits):,.{max(0, digits)}f} times"
+    return tr("{round} times", round=f"{round(ratio, digits):,.{max(0, digits)}f}")
 
 
 def _losses(facts: Facts) -> str:
     right = formatting.number(facts["right_loss"])
-    words = f"loss {formatting.number(facts['loss'])} against {right} over the last 20 steps"
+    words = tr(
+        "loss {number} against {right} over the last 20 steps",
+        number=formatting.number(facts["loss"]),
+        right=right,
+    )
     return words + _harmless(facts, "loss")
 
 
 def _changed_order(facts: Facts) -> str:
     right = formatting.number(facts["right_loss"])
     if facts["loss"] == facts["right_loss"]:
-        return f"loss {right}, as in the right run"
+        return tr("loss {right}, as in the right run", right=right)
     grad = ratio_text(facts["grad"], facts["right_grad"])
-    return f"{_losses(facts)}, gradients {grad} the right ones"
+    return tr("{losses}, gradients {grad} the right ones", losses=_losses(facts), grad=grad)
 
 
 def _manual_update(facts: Facts) -> str:
@@ -130,36 +141,51 @@ def _manual_update(facts: Facts) -> str:
     if not weights:
         return ""
     if equal == weights:
-        return f"w −= lr · grad gives all {weights:,} weights of the optimizer, to the bit"
+        return tr(
+            "w −= lr · grad gives all {weights:,} weights of the optimizer, to the bit",
+            weights=weights,
+        )
     apart = formatting.number(facts["apart"])
-    return f"{equal:,} of {weights:,} weights are the optimizer's, the others at most {apart} away"
+    return tr(
+        "{equal:,} of {weights:,} weights are the optimizer's, the others at most {apart} away",
+        equal=equal,
+        weights=weights,
+        apart=apart,
+    )
 
 
 def _harmless(facts: Facts, loss: str) -> str:
     """Return a remark if the run is no worse than the correct one, which would surprise."""
-    return " (no worse so far)" if facts[loss] <= facts[f"right_{loss}"] else ""
+    return tr(" (no worse so far)") if facts[loss] <= facts[f"right_{loss}"] else ""
 
 
 def _validations(facts: Facts) -> str:
     if math.isnan(facts["val"]) or math.isnan(facts["right_val"]):
         return _losses(facts)
     wrong, right = (formatting.number(facts[name]) for name in ("val", "right_val"))
-    words = f"validation {wrong} against {right}"
+    words = tr("validation {wrong} against {right}", wrong=wrong, right=right)
     return words + _harmless(facts, "val")
 
 
 def _no_zero_grad(facts: Facts) -> str:
     size = ratio_text(facts["grad"], facts["right_grad"])
-    return f"gradients add up to {size} the right ones, {_losses(facts)}"
+    return tr(
+        "gradients add up to {size} the right ones, {losses}", size=size, losses=_losses(facts)
+    )
 
 
 def _column_target(facts: Facts) -> str:
     rows = facts.get("rows", 0)
     if rows == 1:
-        return f"a batch of one has one difference either way, so nothing differs, {_losses(facts)}"
-    return (
-        f"{rows:,.0f} targets give {rows * rows:,.0f} differences, so it learns their mean, "
-        f"{_validations(facts)}"
+        return tr(
+            "a batch of one has one difference either way, so nothing differs, {losses}",
+            losses=_losses(facts),
+        )
+    return tr(
+        "{rows:,.0f} targets give {value:,.0f} differences, so it learns their mean, {validations}",
+        rows=rows,
+        value=rows * rows,
+        validations=_validations(facts),
     )
 
 
@@ -168,10 +194,12 @@ def _validate_in_train_mode(facts: Facts) -> str:
         return NO_VALIDATION
     training, evaluation = facts["in_train"], facts["in_eval"]
     if math.isclose(training, evaluation, rel_tol=1e-6):
-        return "this model does the same in train mode as in eval mode, so nothing differs"
-    return (
-        f"validation {formatting.number(training)} in train mode, {formatting.number(evaluation)} "
-        "of the same weights in eval mode, with training itself the same but for its random numbers"
+        return tr("this model does the same in train mode as in eval mode, so nothing differs")
+    return tr(
+        "validation {number} in train mode, {number_2} of the same weights in eval "
+        "mode, with training itself the same but for its random numbers",
+        number=formatting.number(training),
+        number_2=formatting.number(evaluation),
     )
 
 
@@ -179,23 +207,38 @@ def _validate_with_grad(facts: Facts) -> str:
     if "saved" not in facts:
         return NO_VALIDATION
     saved = formatting.size(int(facts["saved"]))
-    return f"each validation saves {saved} for a backward pass that never comes, the right one 0 B"
+    return tr(
+        "each validation saves {saved} for a backward pass that never comes, the right one 0 B",
+        saved=saved,
+    )
 
 
 def _keep_graphs(facts: Facts) -> str:
     kept, nodes = facts.get("kept", 0), facts.get("nodes", 0)
-    held = f", {formatting.size(int(facts['bytes']))} more memory" if facts.get("bytes") else ""
-    return (
-        f"{kept:,.0f} losses hold {kept * nodes:,.0f} backward nodes{held}, the right run holds 0"
+    held = (
+        tr(", {size} more memory", size=formatting.size(int(facts["bytes"])))
+        if facts.get("bytes")
+        else ""
+    )
+    return tr(
+        "{kept:,.0f} losses hold {value:,.0f} backward nodes{held}, the right run holds 0",
+        kept=kept,
+        value=kept * nodes,
+        held=held,
     )
 
 
 def _softmax_first(facts: Facts) -> str:
     size = ratio_text(facts["grad"], facts["right_grad"])
-    why = "softmax twice flattens"
+    why = tr("softmax twice flattens")
     if facts.get("outputs") == 1:
-        why = "the softmax of a single output is 1 whatever the weights, so nothing is learnt"
-    return f"{why}: {_losses(facts)}, gradients {size} the right ones"
+        why = tr("the softmax of a single output is 1 whatever the weights, so nothing is learnt")
+    return tr(
+        "{why}: {losses}, gradients {size} the right ones",
+        why=why,
+        losses=_losses(facts),
+        size=size,
+    )
 
 
 def _huge_lr(facts: Facts) -> str:
@@ -203,14 +246,25 @@ def _huge_lr(facts: Facts) -> str:
     highest = formatting.number(facts["highest"])
     if not facts.get("peaks", True):
         # A long run records only every n-th step, and a peak may lie in between.
-        highest = f"at least {highest}"
-    return f"lr {rate:g} in place of {right:g}, {_losses(facts)}, {highest} at its highest"
+        highest = tr("at least {highest}", highest=highest)
+    return tr(
+        "lr {rate:g} in place of {right:g}, {losses}, {highest} at its highest",
+        rate=rate,
+        right=right,
+        losses=_losses(facts),
+        highest=highest,
+    )
 
 
 def _freeze_first(facts: Facts) -> str:
     moved = formatting.number(facts["right_first"])
     first = formatting.number(facts["first"])
-    return f"the first layer moved by {first} against {moved}, {_losses(facts)}"
+    return tr(
+        "the first layer moved by {first} against {moved}, {losses}",
+        first=first,
+        moved=moved,
+        losses=_losses(facts),
+    )
 
 
 _WORDS: dict[str, Callable[[Facts], str]] = {

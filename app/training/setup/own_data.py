@@ -15,6 +15,7 @@ from gradscribe.app.training.setup.default_columns import default_columns
 from gradscribe.engine.protocol.setup import JsonValue, Part
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import FileSummary, Option
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.plots.drawing.points import NO_POINTS, class_labels, with_drawn_points
 
 Floats = NDArray[np.float64]
@@ -144,7 +145,7 @@ class OwnData(QObject):
 
     def _show_change(self, is_other: bool) -> None:
         """Show that the file differs from what was read; a run never picks it up by itself."""
-        words = "File is missing" if self.watch.is_gone else "File changed"
+        words = tr("File is missing") if self.watch.is_gone else tr("File changed")
         self._page.file.show_change(words if is_other else "", not self.watch.is_gone)
 
     def read_again(self) -> None:
@@ -179,7 +180,7 @@ class OwnData(QObject):
         columns that were chosen since.
         """
         if place == "data.path":
-            return None if self._path else "Choose a file"
+            return None if self._path else tr("Choose a file")
         if place not in COLUMN_SETTINGS:
             return None
         if self._looked is None:
@@ -188,7 +189,11 @@ class OwnData(QObject):
         inputs, target = options.get("inputs"), options.get("target")
         if inputs and target:
             return "" if (inputs, target) == self._chosen else None
-        return f"Choose {'the target' if inputs else 'an input'} column in the table below"
+        return (
+            tr("Choose the target column in the table below")
+            if inputs
+            else tr("Choose an input column in the table below")
+        )
 
     def show_note(self, note: str) -> None:
         """Show a remark on the data of a run, such as that a file was sampled."""

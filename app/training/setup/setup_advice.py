@@ -10,7 +10,7 @@ from gradscribe.app.training.session.state import RunState
 from gradscribe.engine.protocol.setup import Setup, SetupError
 from gradscribe.engine.protocol.training import Advice
 from gradscribe.engine.protocol.training.advice import with_change
-from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.single_shot import single_shot
 
 MARGIN = 40
@@ -53,7 +53,14 @@ class SetupAdvice(QObject):
 
     def _count_hidden(self) -> None:
         hidden = self._page.form.advice_out_of_sight()
-        words = f"{formatting.count(len(hidden), 'remark')} out of sight" if hidden else ""
+        words = (
+            tr(
+                "{remarks} out of sight",
+                remarks=ngettext("{count:,} remark", "{count:,} remarks", len(hidden)),
+            )
+            if hidden
+            else ""
+        )
         self._page.show_remarks(words)
 
     def _reveal(self) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gradscribe.engine.protocol.setup import JsonValue, quoted
+from gradscribe.playback.translation import tr
 
 MAX_TRIALS = 10_000
 """Most trials of a sweep, and most values of one of its options."""
@@ -80,14 +81,16 @@ def parse_axis(text: str) -> AnyAxis:
     """
     name, equals, words = (part.strip() for part in text.partition("="))
     if not equals or not name:
-        raise SweepError(f"{quoted(text)} is no NAME=VALUES, as in optimizer.lr=log:1e-4:1:20")
+        raise SweepError(
+            tr("{quoted} is no NAME=VALUES, as in optimizer.lr=log:1e-4:1:20", quoted=quoted(text))
+        )
     return axis(name, words)
 
 
 def axis(name: str, words: str) -> AnyAxis:
     """Return the option ``name`` with the values that ``words`` describe. Raises `SweepError`."""
     if not words.strip():
-        raise SweepError(f"{name} has no values: write {FORMS}", name)
+        raise SweepError(tr("{name} has no values: write {forms}", name=name, forms=FORMS), name)
     kind, colon, rest = words.strip().partition(":")
     if colon and kind == "random":
         return _random(name, rest)
@@ -115,12 +118,19 @@ def _random(name: str, words: str) -> RandomAxis:
 def _bounds(name: str, words: Sequence[str], is_log: bool = False) -> tuple[float, float]:
     if len(words) != 2:
         form = "log:LOW:HIGH" if is_log else "LOW:HIGH"
-        raise SweepError(f"{name}: a random number is drawn from {form}", name)
+        raise SweepError(
+            tr("{name}: a random number is drawn from {form}", name=name, form=form), name
+        )
     low, high = (_number(name, word) for word in words)
     if low >= high:
-        raise SweepError(f"{name}: {low:g} is not below {high:g}", name)
+        raise SweepError(
+            tr("{name}: {low:g} is not below {high:g}", name=name, low=low, high=high), name
+        )
     if is_log and low <= 0:
-        raise SweepError(f"{name}: a logarithmic range begins above 0, not at {low:g}", name)
+        raise SweepError(
+            tr("{name}: a logarithmic range begins above 0, not at {low:g}", name=name, low=low),
+            name,
+        )
     return low, high
 
 
@@ -128,7 +138,7 @@ def _spaced(name: str, words: str, is_log: bool) -> tuple[float, ...]:
     parts = words.split(":")
     kind = "log" if is_log else "linear"
     if len(parts) != 3:
-        raise SweepError(f"{name}: a range is {kind}:LOW:HIGH:COUNT", name)
+        raise SweepError(tr("{name}: a range is {kind}:LOW:HIGH:COUNT", name=name, kind=kind), name)
     low, high = _bounds(name, parts[:2], is_log)
     count = _count(name, parts[2])
     if count == 1:
@@ -145,9 +155,17 @@ def _spaced(name: str, words: str, is_log: bool) -> tuple[float, ...]:
 def _count(name: str, word: str) -> int:
     number = _number(name, word)
     if number != int(number) or number < 1:
-        raise SweepError(f"{name}: {word} is no number of values", name)
+        raise SweepError(tr("{name}: {word} is no number of values", name=name, word=word), name)
     if number > MAX_TRIALS:
-        raise SweepError(f"{name} has {int(number):,} values, but at most {MAX_TRIALS:,} run", name)
+        raise SweepError(
+            tr(
+                "{name} has {int:,} values, but at most {max_trials:,} run",
+                name=name,
+                int=int(number),
+                max_trials=MAX_TRIALS,
+            ),
+            name,
+        )
     return int(number)
 
 
@@ -156,14 +174,29 @@ def _whole(name: str, words: str, most: int = MAX_TRIALS) -> range:
     numbers = [_number(name, word) for word in (*ends.split("..", 1), step or "1")]
     if any(number != int(number) for number in numbers) or numbers[2] < 1:
         raise SweepError(
-            f"{name}: {quoted(words)} is no range of integers, as 0..9 or 0..90:10", name
+            tr(
+                "{name}: {quoted} is no range of integers, as 0..9 or 0..90:10",
+                name=name,
+                quoted=quoted(words),
+            ),
+            name,
         )
     low, high, every = map(int, numbers)
     if low > high:
-        raise SweepError(f"{name}: {low} is not below {high}", name)
+        raise SweepError(
+            tr("{name}: {low} is not below {high}", name=name, low=low, high=high), name
+        )
     found = (high - low) // every + 1
     if found > most:
-        raise SweepError(f"{name} has {found:,} values, but at most {most:,} run", name)
+        raise SweepError(
+            tr(
+                "{name} has {found:,} values, but at most {most:,} run",
+                name=name,
+                found=found,
+                most=most,
+            ),
+            name,
+        )
     return range(low, high + 1, every)
 
 
@@ -171,9 +204,13 @@ def _number(name: str, word: str) -> float:
     try:
         number = float(word)
     except ValueError:
-        raise SweepError(f"{name}: {quoted(word.strip())} is not a number", name) from None
+        raise SweepError(
+            tr("{name}: {quoted} is not a number", name=name, quoted=quoted(word.strip())), name
+        ) from None
     if not math.isfinite(number):
-        raise SweepError(f"{name}: {quoted(word.strip())} is not finite", name)
+        raise SweepError(
+            tr("{name}: {quoted} is not finite", name=name, quoted=quoted(word.strip())), name
+        )
     return number
 
 
@@ -181,9 +218,19 @@ def _listed(name: str, words: str) -> tuple[JsonValue, ...]:
     """Return the values between commas: JSON, and texts without quotes; doubles only once."""
     values = [_value(word) for word in split_list(words)]
     if any(value == "" for value in values):
-        raise SweepError(f"{name}: {quoted(words)} has an empty value", name)
+        raise SweepError(
+            tr("{name}: {quoted} has an empty value", name=name, quoted=quoted(words)), name
+        )
     if len(values) > MAX_TRIALS:
-        raise SweepError(f"{name} has {len(values):,} values, but at most {MAX_TRIALS:,} run", name)
+        raise SweepError(
+            tr(
+                "{name} has {values_count:,} values, but at most {max_trials:,} run",
+                name=name,
+                values_count=len(values),
+                max_trials=MAX_TRIALS,
+            ),
+            name,
+        )
     return tuple({json.dumps(value, sort_keys=True): value for value in values}.values())
 
 

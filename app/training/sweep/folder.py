@@ -12,6 +12,7 @@ from gradscribe.app.training.sweep import rows as trial_rows
 from gradscribe.app.training.sweep.rows import TrialRow
 from gradscribe.app.training.sweep.trials import Sweep, Trial
 from gradscribe.engine.protocol import setup as setups
+from gradscribe.playback.translation import tr
 
 FORMAT = 1
 RESULT, SETUP = ".result.json", ".setup.json"
@@ -42,11 +43,17 @@ class SweepFolder:
             found = sum(1 for name in os.listdir(self.path) if name.endswith(RESULT))
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            raise documents.Refused(f"{self.path} cannot be made: {reason}") from error
+            raise documents.Refused(
+                tr("{path} cannot be made: {reason}", path=self.path, reason=reason)
+            ) from error
         if found and not resume:
             raise documents.Refused(
-                f"{self.path} holds {found:,} finished trials: go on with --resume, or write "
-                "to another file"
+                tr(
+                    "{path} holds {found:,} finished trials: go on with --resume, or write to "
+                    "another file",
+                    path=self.path,
+                    found=found,
+                )
             )
         documents.check_writable(self.path / f"0{SETUP}")
 
@@ -59,7 +66,9 @@ class SweepFolder:
         try:
             names = os.listdir(self.path)
         except OSError as error:
-            raise documents.Refused(f"{self.path} cannot be read: {error.strerror}") from error
+            raise documents.Refused(
+                tr("{path} cannot be read: {strerror}", path=self.path, strerror=error.strerror)
+            ) from error
         by_key = {name.removesuffix(RESULT)[-12:]: name for name in names if name.endswith(RESULT)}
         found = {}
         for trial in trials:

@@ -10,12 +10,12 @@ from gradscribe.app.training.sweep.axes import SweepError
 from gradscribe.app.training.sweep.trials import DRAWS, Sweep
 from gradscribe.engine.protocol.setup import Setup, SetupError
 from gradscribe.engine.protocol.training.catalogue import CatalogueEntry
-from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Heading, Label, plain_label, sheet
 from gradscribe.widgets.base.theme import Theme
 
-HERE = "this machine"
+HERE = tr("this machine")
 MAX_STEPS = 10**9
 FIRST = (("optimizer.lr", "log:1e-4:1:8"), ("seed", "0..2"))
 """Options and values to begin with."""
@@ -52,7 +52,7 @@ class SweptOptionRow(QWidget):
         self.name.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.name.addItems(list(names))
         self.name.setCurrentText(name)
-        self.name.setAccessibleName("Option")
+        self.name.setAccessibleName(tr("Option"))
         self.name.setMinimumContentsLength(12)
         completer = self.name.completer()
         if completer is not None:
@@ -60,10 +60,10 @@ class SweptOptionRow(QWidget):
             completer.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
         self.values = QLineEdit(values, self)
         self.values.setPlaceholderText(HINT)
-        self.values.setToolTip(f"Values: {axes.FORMS}")
-        self.values.setAccessibleName("Values")
-        self.remove = push_button("✕", self, self.removed, "crumb", tip="Leave this option out")
-        self.remove.setAccessibleName("Leave this option out")
+        self.values.setToolTip(tr("Values: {forms}", forms=axes.FORMS))
+        self.values.setAccessibleName(tr("Values"))
+        self.remove = push_button("✕", self, self.removed, "crumb", tip=tr("Leave this option out"))
+        self.remove.setAccessibleName(tr("Leave this option out"))
         vbox(self, hbox(None, (self.name, 1), self.remove, spacing=6), self.values, spacing=4)
         self.name.currentTextChanged.connect(lambda _: self.changed.emit())
         self.values.textChanged.connect(lambda _: self.changed.emit())
@@ -86,26 +86,30 @@ class SweepForm(QWidget):
         self.sweep: Sweep | None = None
         """The sweep as it stands; None while something is wrong with it."""
         self.rows: list[SweptOptionRow] = []
-        self.heading = Heading("Options", "every combination is a trial")
+        self.heading = Heading(tr("Options"), tr("every combination is a trial"))
         self._list = vbox(None, spacing=10)
-        self.add = push_button("Add option", self, lambda: self.add_row("", ""), "crumb")
-        self.steps = _spin(1, MAX_STEPS, 1000, "Steps of each trial")
-        self.draws = _spin(1, axes.MAX_TRIALS, DRAWS, "Number of random draws")
-        self.workers = _spin(0, 256, 0, "Engines on this machine; 0: one for each core")
-        self.workers.setSpecialValueText("one a core")
+        self.add = push_button(tr("Add option"), self, lambda: self.add_row("", ""), "crumb")
+        self.steps = _spin(1, MAX_STEPS, 1000, tr("Steps of each trial"))
+        self.draws = _spin(1, axes.MAX_TRIALS, DRAWS, tr("Number of random draws"))
+        self.workers = _spin(0, 256, 0, tr("Engines on this machine; 0: one for each core"))
+        self.workers.setSpecialValueText(tr("one a core"))
         self.scheduler = QLineEdit(self)
         self.scheduler.setPlaceholderText(HERE)
-        self.scheduler.setAccessibleName("Where trials run")
+        self.scheduler.setAccessibleName(tr("Where trials run"))
         self.scheduler.setToolTip(
-            "A Dask cluster: tcp://HOST:8786, local:N, ssh:HOST,HOST, slurm:N"
+            tr("A Dask cluster: tcp://HOST:8786, local:N, ssh:HOST,HOST, slurm:N")
         )
         self.out = QLineEdit(self)
-        self.out.setAccessibleName("File of the results")
-        self.out.setToolTip("Results; set-ups and results of the trials go to a folder next to it")
+        self.out.setAccessibleName(tr("File of the results"))
+        self.out.setToolTip(
+            tr("Results; set-ups and results of the trials go to a folder next to it")
+        )
         self.words = Label("caption", "").selectable()
         self.words.setWordWrap(True)
-        self.start = push_button("Start", self, self.started, "primary")
-        self.stop = push_button("Stop", self, self.stopped, tip="Results so far stay on the disk")
+        self.start = push_button(tr("Start"), self, self.started, "primary")
+        self.stop = push_button(
+            tr("Stop"), self, self.stopped, tip=tr("Results so far stay on the disk")
+        )
         self.stop.hide()
         self._place()
         for box in (self.steps, self.draws):
@@ -120,14 +124,14 @@ class SweepForm(QWidget):
         for part in (self.heading, self._list, hbox(None, self.add, STRETCH)):
             rows.addWidget(part) if isinstance(part, QWidget) else rows.addLayout(part)
         for title, field in (
-            ("Steps", self.steps),
-            ("Draws", self.draws),
-            ("Engines", self.workers),
-            ("Run on", self.scheduler),
-            ("Results", self.out),
+            (tr("Steps"), self.steps),
+            (tr("Draws"), self.draws),
+            (tr("Engines"), self.workers),
+            (tr("Run on"), self.scheduler),
+            (tr("Results"), self.out),
         ):
             label = plain_label(title, "caption")
-            label.setMinimumWidth(label.fontMetrics().horizontalAdvance("Results") + 12)
+            label.setMinimumWidth(label.fontMetrics().horizontalAdvance(tr("Results")) + 12)
             label.setBuddy(field)
             rows.addLayout(hbox(None, label, (field, 1), spacing=8))
         rows.addStretch(1)
@@ -199,8 +203,8 @@ class SweepForm(QWidget):
                 wanted = list(options.check(self._setup, wanted, by_name))
             self.sweep = Sweep(self._setup, tuple(wanted), self.draws.value())
             self.sweep.check_count()
-            count = formatting.count(self.sweep.count, "trial")
-            words = f"{count} of {self.steps.value():,} steps"
+            count = ngettext("{count:,} trial", "{count:,} trials", self.sweep.count)
+            words = tr("{count} of {value:,} steps", count=count, value=self.steps.value())
         except (SweepError, SetupError) as error:
             self.sweep, words = None, str(error)
         self.draws.setEnabled(self.sweep is None or bool(self.sweep.drawn))

@@ -9,6 +9,7 @@ from gradscribe.engine.protocol.slips.near_words import did_you_mean
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import option_values
 from gradscribe.engine.protocol.training.catalogue import CatalogueEntry, Option
+from gradscribe.playback.translation import tr
 
 PARTS = ("data", "model", "loss", "optimizer", "schedule")
 Entries = Mapping[tuple[str, str], CatalogueEntry]
@@ -28,7 +29,7 @@ def check(base: Setup, axes: Sequence[AnyAxis], entries: Entries) -> tuple[AnyAx
     seen: set[str] = set()
     for each in axes:
         if each.name in seen:
-            raise SweepError(f"{each.name} is given twice", each.name)
+            raise SweepError(tr("{name} is given twice", name=each.name), each.name)
         seen.add(each.name)
     checked: list[AnyAxis] = []
     for each in axes:
@@ -50,7 +51,12 @@ def _check(base: Setup, each: AnyAxis, axes: Sequence[AnyAxis], entries: Entries
     if kind not in PARTS:
         near = did_you_mean(kind, PARTS)
         raise SweepError(
-            f"{quoted(each.name)} is no option{near or '; it is PART.NAME'}", each.name
+            tr(
+                "{quoted} is no option{value}",
+                quoted=quoted(each.name),
+                value=near or tr("; it is PART.NAME"),
+            ),
+            each.name,
         )
     found = [
         _option(entries, kind, name, option) for name in _part_names(base, kind, axes, each.name)
@@ -105,7 +111,12 @@ def _entry(entries: Entries, kind: str, name: str) -> CatalogueEntry:
         names = sorted(entry for group, entry in entries if group == kind)
         near = did_you_mean(name, names)
         raise SetupError(
-            f"no {kind} called {quoted(name)}{near or '; there are ' + ', '.join(names)}"
+            tr(
+                "no {kind} called {quoted}{value}",
+                kind=kind,
+                quoted=quoted(name),
+                value=near or tr("; there are ") + ", ".join(names),
+            )
         )
     return entries[kind, name]
 
@@ -113,8 +124,16 @@ def _entry(entries: Entries, kind: str, name: str) -> CatalogueEntry:
 def _option(entries: Entries, kind: str, part: str, name: str) -> Option:
     known = {option.name: option for option in _entry(entries, kind, part).options}
     if name not in known:
-        near = did_you_mean(name, known) or f"; it has {', '.join(known) or 'none'}"
-        raise SetupError(f"{kind} {part} has no option {quoted(name)}{near}")
+        near = did_you_mean(name, known) or tr("; it has {value}", value=", ".join(known) or "none")
+        raise SetupError(
+            tr(
+                "{kind} {part} has no option {quoted}{near}",
+                kind=kind,
+                part=part,
+                quoted=quoted(name),
+                near=near,
+            )
+        )
     return known[name]
 
 
@@ -125,7 +144,13 @@ def _part_names(base: Setup, kind: str, axes: Sequence[AnyAxis], wanted: str) ->
         if each.name == kind:
             parts = [getattr(setups.parse({kind: value}), kind) for value in values(each)]
     if any(part is None for part in parts):
-        raise SetupError(f"the setup names no {kind}, so {wanted} has nothing to belong to")
+        raise SetupError(
+            tr(
+                "the setup names no {kind}, so {wanted} has nothing to belong to",
+                kind=kind,
+                wanted=wanted,
+            )
+        )
     return [part.name for part in parts]
 
 
@@ -140,12 +165,14 @@ def _unknown_key(base: Setup, word: str, entries: Entries) -> str:
             }
     exact = [name for name, option in options.items() if option == word]
     if exact:
-        return f"no key {quoted(word)} in a setup; write {' or '.join(exact)}"
+        return tr(
+            "no key {quoted} in a setup; write {join}", quoted=quoted(word), join=" or ".join(exact)
+        )
     near = did_you_mean(word, (*Setup.__struct_fields__, *dict.fromkeys(options.values())))
     for name, option in options.items():
         if near.startswith(f"; did you mean {option!r}"):
-            near = f"; did you mean {name!r}?"
-    return f"no key {quoted(word)} in a setup{near}"
+            near = tr("; did you mean {name!r}?", name=name)
+    return tr("no key {quoted} in a setup{near}", quoted=quoted(word), near=near)
 
 
 def with_absolute_path(base: Setup, folder: str) -> Setup:

@@ -11,6 +11,7 @@ from gradscribe.app.link import launch
 from gradscribe.app.training.sweep.rows import TrialRow
 from gradscribe.engine.protocol import setup as setups
 from gradscribe.engine.protocol.setup import Setup
+from gradscribe.playback.translation import tr
 
 TAIL = 2_000
 """Characters of its error output that are kept, the last ones."""
@@ -114,6 +115,6 @@ class SweepProcess(QObject):
         lines = [line for line in self._errors.splitlines() if line.startswith("gradscribe: ")]
         reason = lines[-1].removeprefix("gradscribe: ") if lines else ""
         if not reason and process.exitStatus() == QProcess.ExitStatus.CrashExit:
-            reason = "the sweep was killed: --resume goes on, also with Start"
+            reason = tr("the sweep was killed: --resume goes on, also with Start")
         process.deleteLater()
         self.ended.emit(reason)

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from gradscribe.app.training.sweep.trials import Trial, short
 from gradscribe.engine.protocol.setup import JsonValue
+from gradscribe.playback.translation import tr
 
 Status = Literal["waiting", "running", "ok", "nan", "error", "refused", "died", "interrupted"]
 ENDED: tuple[Status, ...] = ("ok", "nan", "error", "refused")
@@ -133,8 +134,20 @@ def failure_line(rows: Sequence[TrialRow]) -> str:
     if len(diverged) == len(rows):
         rates = [each.values.get("optimizer.lr") for each in rows]
         numbers = [float(rate) for rate in rates if isinstance(rate, int | float)]
-        hint = f": the lowest learning rate was {min(numbers):.4g}, try less" if numbers else ""
-        return f"all {len(rows):,} trials diverged, their loss became NaN{hint}"
+        hint = (
+            tr(": the lowest learning rate was {min:.4g}, try less", min=min(numbers))
+            if numbers
+            else ""
+        )
+        return tr(
+            "all {rows_count:,} trials diverged, their loss became NaN{hint}",
+            rows_count=len(rows),
+            hint=hint,
+        )
     if ended:
-        return f"no trial ended well; the first that failed, {ended[0].title}: {ended[0].problem}"
-    return "no trial has ended"
+        return tr(
+            "no trial ended well; the first that failed, {title}: {problem}",
+            title=ended[0].title,
+            problem=ended[0].problem,
+        )
+    return tr("no trial has ended")

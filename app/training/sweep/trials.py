@@ -19,7 +19,7 @@ from gradscribe.app.training.sweep.axes import (
 from gradscribe.app.training.sweep.options import PARTS
 from gradscribe.engine.protocol import setup as setups
 from gradscribe.engine.protocol.setup import JsonValue, Setup, SetupError
-from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 
 DRAWS = 20
 """Number of draws unless it is given."""
@@ -102,13 +102,19 @@ class Sweep:
     def check_count(self) -> None:
         """Raise `SweepError` unless there is an option, and not too many trials."""
         if not self.axes:
-            raise SweepError("a sweep varies one option at least")
+            raise SweepError(tr("a sweep varies one option at least"))
         if not 0 < self.count <= MAX_TRIALS:
-            raise SweepError(f"these are {self._product()} trials, but at most {MAX_TRIALS:,} run")
+            raise SweepError(
+                tr(
+                    "these are {product} trials, but at most {max_trials:,} run",
+                    product=self._product(),
+                    max_trials=MAX_TRIALS,
+                )
+            )
 
     def _product(self) -> str:
         factors = [f"{len(axis.values):,} {axis.name}" for axis in self.grid]
-        factors += [f"{self.draws:,} draws"] if self.drawn else []
+        factors += [tr("{draws:,} draws", draws=self.draws)] if self.drawn else []
         return f"{self.count:,} ({' x '.join(factors)})" if len(factors) > 1 else f"{self.count:,}"
 
     def _values(self) -> Iterator[dict[str, JsonValue]]:
@@ -138,7 +144,7 @@ def with_values(base: Setup, values: dict[str, JsonValue]) -> Setup:
             if isinstance(part, str):
                 part = {"name": part}
             if not isinstance(part, dict):
-                raise SetupError(f"the setup names no {key}", key)
+                raise SetupError(tr("the setup names no {key}", key=key), key)
             whole[key] = {**part, option: value}
         elif not (key in PARTS and value == _name(whole.get(key))):
             whole[key] = value
@@ -153,4 +159,8 @@ def _name(part: object) -> object:
 
 def summary(count: int, axes: Sequence[AnyAxis]) -> str:
     """Return the size of a sweep as text: ``60 trials of optimizer.lr, seed``."""
-    return f"{formatting.count(count, 'trial')} of {', '.join(axis.name for axis in axes)}"
+    return tr(
+        "{trials} of {join}",
+        trials=ngettext("{count:,} trial", "{count:,} trials", count),
+        join=", ".join(axis.name for axis in axes),
+    )

@@ -20,7 +20,7 @@ from gradscribe.app.ui.layout import GUTTER, Panel
 from gradscribe.app.ui.theming import Theming
 from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.training.catalogue import CatalogueEntry
-from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.single_shot import single_shot
@@ -35,7 +35,7 @@ from gradscribe.widgets.tables.trial_table import TrialTable, TrialTableRow
 SIZE = (1180, 720)
 REST_MS = 150
 """Pause between two repaints while trials run."""
-RESULTS = ("Validation", "Loss", "Steps", "State")
+RESULTS = (tr("Validation"), tr("Loss"), tr("Steps"), tr("State"))
 STATES = {
     "waiting": "",
     "running": "runs",
@@ -56,7 +56,7 @@ class SweepWindow(QWidget):
 
     def __init__(self, owner: QWidget, look: Theming) -> None:
         super().__init__(owner, Qt.WindowType.Window)
-        self.setWindowTitle("Sweep")
+        self.setWindowTitle(tr("Sweep"))
         self._look = look
         self.rows: list[TrialRow] = []
         self._curves = TrialCurves()
@@ -67,13 +67,13 @@ class SweepWindow(QWidget):
         self.form = SweepForm(self)
         self.table = TrialTable(self)
         self.table.wide = frozenset(RESULTS[:2])
-        self.chart = CurveChart("Validation loss", "", log=True)
+        self.chart = CurveChart(tr("Validation loss"), "", log=True)
         self.chart.is_trained = False
-        self.chart.placeholder = "No trial runs yet"
+        self.chart.placeholder = tr("No trial runs yet")
         self.scatter, self.parallels = TrialScatter(), TrialParallels()
         self.progress = Label("caption", "")
-        self.open = push_button("Open trial", self, self._open_selected)
-        self.open.setToolTip("Train this trial on the training page, to the same bits")
+        self.open = push_button(tr("Open trial"), self, self._open_selected)
+        self.open.setToolTip(tr("Train this trial on the training page, to the same bits"))
         self.open.setEnabled(False)
         self._place()
         self._rest = single_shot(self, self._show, REST_MS)
@@ -86,9 +86,9 @@ class SweepWindow(QWidget):
         self.setAutoFillBackground(True)
         self.tabs = CompactTabs()
         for title, plot in (
-            ("Curves", self.chart),
-            ("Scatter", self.scatter),
-            ("Parallel", self.parallels),
+            (tr("Curves"), self.chart),
+            (tr("Scatter"), self.scatter),
+            (tr("Parallel"), self.parallels),
         ):
             plot.is_titled = False
             self.tabs.addTab(plot, title)
@@ -99,11 +99,11 @@ class SweepWindow(QWidget):
             (self.table, 1),
         )
         right = GripSplitter(Qt.Orientation.Vertical, GUTTER)
-        right.addWidget(Panel(self.tabs, "Charts"))
-        right.addWidget(Panel(below, "Trials"))
+        right.addWidget(Panel(self.tabs, tr("Charts")))
+        right.addWidget(Panel(below, tr("Trials")))
         right.setSizes([390, 290])
         columns = GripSplitter(Qt.Orientation.Horizontal, GUTTER)
-        columns.addWidget(Panel(self.form, "Options"))
+        columns.addWidget(Panel(self.form, tr("Options")))
         columns.addWidget(right)
         columns.setSizes([320, 840])
         columns.setStretchFactor(1, 1)
@@ -148,15 +148,22 @@ class SweepWindow(QWidget):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            self.form.say(f"{path.parent} cannot be made: {error.strerror}", is_error=True)
+            self.form.say(
+                tr(
+                    "{parent} cannot be made: {strerror}",
+                    parent=path.parent,
+                    strerror=error.strerror,
+                ),
+                is_error=True,
+            )
             return
         self.rows, self._curves, self._left = [], TrialCurves(), None
         self.form.set_running(True)
-        self.form.say("Starting…")
+        self.form.say(tr("Starting…"))
         self.process.start(self._setup, self.form.texts(), [*self.form.arguments(), *self._options])
 
     def _stop(self) -> None:
-        self.form.say("Stopping…")
+        self.form.say(tr("Stopping…"))
         self.process.stop()
 
     def _begin(self, found: list[TrialRow]) -> None:
@@ -164,7 +171,7 @@ class SweepWindow(QWidget):
         for row in found:
             if row.setup:
                 self._curves.read(row, self.process.folder)
-        self.form.say("Training…")
+        self.form.say(tr("Training…"))
         self._show()
 
     def _change(self, row: TrialRow) -> None:
@@ -189,7 +196,11 @@ class SweepWindow(QWidget):
             self.form.say(reason, is_error=True)
         else:
             best = rows.best(self.rows)
-            words = f"The best: {best.title}" if best is not None else "No trial ended well"
+            words = (
+                tr("The best: {title}", title=best.title)
+                if best is not None
+                else tr("No trial ended well")
+            )
             self.form.say(words, is_error=best is None)
 
     # What is shown
@@ -199,26 +210,36 @@ class SweepWindow(QWidget):
         best = rows.best(self.rows)
         number = None if best is None else best.number
         self.table.show_trials(
-            ("Trial", *names, *RESULTS), [_table_row(row, number) for row in self.rows]
+            (tr("Trial"), *names, *RESULTS), [_table_row(row, number) for row in self.rows]
         )
         trials = [_plotted(row) for row in self.rows]
         for plot in (self.scatter, self.parallels):
             plot.show_trials(names, trials)
         self._show_curves(number)
         done = sum(row.status not in ("waiting", "running") for row in self.rows)
-        parts = [f"{done:,} of {formatting.count(len(self.rows), 'trial')}"] if self.rows else []
+        parts = (
+            [
+                tr(
+                    "{done:,} of {trials}",
+                    done=done,
+                    trials=ngettext("{count:,} trial", "{count:,} trials", len(self.rows)),
+                )
+            ]
+            if self.rows
+            else []
+        )
         if self._left is not None and self.process.is_running:
             left = max(0.0, self._left - (time.monotonic() - self._left_at))
-            parts.append(f"{duration(left)} left")
+            parts.append(tr("{duration} left", duration=duration(left)))
         if best is not None:
-            parts.append(f"best {best.score:.4g} ({best.title})")
+            parts.append(tr("best {score:.4g} ({title})", score=best.score, title=best.title))
         self.progress.say(" · ".join(parts))
 
     def _show_curves(self, best: int | None) -> None:
         theme, listed = self._look.theme(), curves.shown(self.rows)
         ended = [row for row in self.rows if row.score == row.score]
         is_validated = not ended or any(row.validation_loss is not None for row in ended)
-        words = "" if is_validated else "Training loss: there is no data to validate on"
+        words = "" if is_validated else tr("Training loss: there is no data to validate on")
         ranks = {row.number: at for at, row in enumerate(reversed(rows.ranked(ended)))}
         drawn = []
         for row in reversed(listed):
@@ -233,7 +254,11 @@ class SweepWindow(QWidget):
                 drawn.append(PlotCurve(name, series, color, width=2.6 if is_best else 1.3))
         self.chart.set_curves(drawn)
         if len(self.rows) > len(listed) == curves.SHOWN:
-            words = f"{len(listed)} of {len(self.rows):,}: the best, and those that run"
+            words = tr(
+                "{listed_count} of {rows_count:,}: the best, and those that run",
+                listed_count=len(listed),
+                rows_count=len(self.rows),
+            )
         self.chart.set_caption(words)
 
     def _select(self, number: int | None) -> None:
@@ -252,7 +277,7 @@ class SweepWindow(QWidget):
         if row.setup:
             self.opened.emit(self.process.folder.parent / row.setup)
         else:
-            self.form.say(f"Trial {number} has not ended yet")
+            self.form.say(tr("Trial {number} has not ended yet", number=number))
 
     def closeEvent(self, happened: QCloseEvent) -> None:
         """Let a sweep that runs go on; called by Qt."""
@@ -264,7 +289,11 @@ def duration(seconds: float) -> str:
     whole = max(1, round(seconds))
     if whole < 60:
         return f"{whole} s"
-    return f"{whole // 60} min" if whole < 3600 else f"{whole // 3600:,} h {whole % 3600 // 60} min"
+    return (
+        tr("{value} min", value=whole // 60)
+        if whole < 3600
+        else tr("{value:,} h {value_2} min", value=whole // 3600, value_2=whole % 3600 // 60)
+    )
 
 
 def _plotted(row: TrialRow) -> PlottedTrial:
@@ -276,8 +305,10 @@ def _plotted(row: TrialRow) -> PlottedTrial:
         else json.dumps(value)
         for value in row.values.values()
     )
-    result = f"loss {row.score:.6g}" if math.isfinite(row.score) else STATES[row.status]
-    lines = [f"Trial {row.number}: {result}"]
+    result = (
+        tr("loss {score:.6g}", score=row.score) if math.isfinite(row.score) else STATES[row.status]
+    )
+    lines = [tr("Trial {number}: {result}", number=row.number, result=result)]
     lines += [f"{name} {short(value)}" for name, value in row.values.items()]
     return PlottedTrial(row.number, values, row.score, "\n".join(lines))
 

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from gradscribe.app.ui.canvas.progress_chip import chip_button
 from gradscribe.playback.graph.coloring import ColorLegend
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import plain_label, tip
 from gradscribe.widgets.base.theme import Theme
@@ -30,11 +31,11 @@ class ColorModeLegend(QFrame):
         super().__init__(over)
         self._brief, self._is_answer, self._widest = False, False, WIDEST
         self.setProperty("chip", True)
-        self.setAccessibleName("What the colours mean")
+        self.setAccessibleName(tr("What the colours mean"))
         column = vbox(self, margins=(10, 4, 6, 8), spacing=4)
         row = QHBoxLayout()
         self.title = plain_label(role="title")
-        self.end_button = chip_button("Done", "Colour the cards by what they are again")
+        self.end_button = chip_button(tr("Done"), tr("Colour the cards by what they are again"))
         self.end_button.clicked.connect(self.ended)
         row.addWidget(self.title, 1)
         row.addWidget(self.end_button)
@@ -95,7 +96,10 @@ class ColorScaleBar(QWidget):
         groups = self._key.groups
         if len(groups) <= MAX_GROUPS:
             return groups
-        return (*groups[: MAX_GROUPS - 1], f"… and {len(groups) - MAX_GROUPS + 1} more")
+        return (
+            *groups[: MAX_GROUPS - 1],
+            tr("… and {value} more", value=len(groups) - MAX_GROUPS + 1),
+        )
 
     def sizeHint(self) -> QSize:
         """Return the size of the whole legend."""

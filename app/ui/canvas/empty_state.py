@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from gradscribe.app.document.state import Doc, Result
+from gradscribe.playback.translation import tr
 
 
 class EmptyState(QLabel):
@@ -30,13 +31,15 @@ def empty_state_text(result: Result, doc: Doc) -> str:
     if not result.shows_nothing:
         return ""
     if result.engine == "starting":
-        return "Starting PyTorch…"
+        return tr("Starting PyTorch…")
+    if result.engine == "missing":
+        return tr("Programs need PyTorch: Run › Python › Set up PyTorch…")
     if not doc.may_run:
-        return "Read the program, then run it"
+        return tr("Read the program, then run it")
     if result.problem is not None:
-        return "The graph appears here once the program runs"
+        return tr("The graph appears here once the program runs")
     if doc.lesson and not doc.source:
-        return "The program runs once you have answered"
+        return tr("The program runs once you have answered")
     if result.shown_id:
-        return "Type PyTorch on the left, or press Examples"
+        return tr("Type PyTorch on the left, or press Examples")
     return ""

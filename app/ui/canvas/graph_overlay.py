@@ -11,6 +11,7 @@ from gradscribe.app.ui.canvas.progress_chip import ProgressChip, chip_button
 from gradscribe.app.ui.find_bar import handle_search_key
 from gradscribe.playback.graph.coloring import ColorLegend
 from gradscribe.playback.graph.folding.breadcrumbs import Crumb
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.labels import plain_label, tip
 from gradscribe.widgets.base.theme import Theme
@@ -37,7 +38,7 @@ class Breadcrumbs(QFrame):
     def __init__(self, over: QWidget) -> None:
         super().__init__(over)
         self.setProperty("chip", True)
-        self.setAccessibleName("Modules around the card")
+        self.setAccessibleName(tr("Modules around the card"))
         self._row = hbox(self, margins=(6, 2, 10, 2), spacing=2)
         self.path: tuple[Crumb, ...] = ()
         """The path that is shown."""
@@ -72,7 +73,7 @@ class Breadcrumbs(QFrame):
     def _fill(self, path: tuple[Crumb, ...]) -> None:
         for crumb, (button, _) in zip(path[:-1], self._parts(len(path) - 1), strict=False):
             button.setText(_cut(crumb.title))
-            button.setToolTip(tip(f"Show all of {crumb.title}"))
+            button.setToolTip(tip(tr("Show all of {title}", title=crumb.title)))
         if path:
             self._last.setText(_cut(path[-1].title))
 
@@ -118,18 +119,22 @@ class GraphTools(QFrame):
     def __init__(self, over: QWidget) -> None:
         super().__init__(over)
         self.setProperty("chip", True)
-        self.setAccessibleName("Graph")
+        self.setAccessibleName(tr("Graph"))
         row = hbox(self, margins=(4, 2, 4, 2), spacing=2)
-        self.fit_button = chip_button("Fit", "Show the whole graph (Ctrl+0)")
-        self.collapse_button = chip_button("Collapse all", "Fold all modules (Ctrl+Shift+W)")
-        self.expand_button = chip_button("Expand all", "Open all modules (Ctrl+Shift+E)")
-        self.color_button = chip_button("Colour", "Choose what the colours of the cards mean")
+        self.fit_button = chip_button(tr("Fit"), tr("Show the whole graph (Ctrl+0)"))
+        self.collapse_button = chip_button(
+            tr("Collapse all"), tr("Fold all modules (Ctrl+Shift+W)")
+        )
+        self.expand_button = chip_button(tr("Expand all"), tr("Open all modules (Ctrl+Shift+E)"))
+        self.color_button = chip_button(
+            tr("Colour"), tr("Choose what the colours of the cards mean")
+        )
         self.find_button = chip_button(
-            "Find", "Look for a name, an op, a shape or NaN (Ctrl+Shift+F)"
+            tr("Find"), tr("Look for a name, an op, a shape or NaN (Ctrl+Shift+F)")
         )
         self.query = QLineEdit()
-        self.query.setPlaceholderText("Name, op, 16 × 8, nan")
-        self.query.setAccessibleName("Find in the graph")
+        self.query.setPlaceholderText(tr("Name, op, 16 × 8, nan"))
+        self.query.setAccessibleName(tr("Find in the graph"))
         self.query.setFixedWidth(SEARCH_WIDTH)
         self.query.installEventFilter(self)
         self.count = plain_label(role="caption")
@@ -198,9 +203,11 @@ class FollowChip(QFrame):
     def __init__(self, over: QWidget) -> None:
         super().__init__(over)
         self.setProperty("chip", True)
-        self.setAccessibleName("Camera")
+        self.setAccessibleName(tr("Camera"))
         row = hbox(self, margins=(4, 2, 4, 2))
-        self.button = chip_button("Follow what plays", "Bring into view what plays, from now on")
+        self.button = chip_button(
+            tr("Follow what plays"), tr("Bring into view what plays, from now on")
+        )
         self.button.clicked.connect(self.pressed)
         row.addWidget(self.button)
         self.hide()

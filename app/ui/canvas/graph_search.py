@@ -10,6 +10,7 @@ from gradscribe.app.ui.canvas.graph_overlay import GraphOverlay
 from gradscribe.playback.graph import search
 from gradscribe.playback.graph.search import Match
 from gradscribe.playback.tape.scenes import scene_index_at
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.graph.camera import fitting
 from gradscribe.widgets.graph.view import GraphView
 
@@ -91,10 +92,12 @@ class GraphSearch(QObject):
         if self.matches:
             # After a change of the tape no match is current until the next step.
             where = self.presenter.scenes[self.matches[max(self._at, 0)][0]].title
-            words = f"{self._at + 1} of {len(self.matches)}"
+            words = tr(
+                "{value} of {matches_count}", value=self._at + 1, matches_count=len(self.matches)
+            )
             self.counted.emit(f"{words} · {where}" if where else words)
         else:
-            self.counted.emit("None found" if self._query.strip() else "")
+            self.counted.emit(tr("None found") if self._query.strip() else "")
 
     def _search_again(self) -> None:
         """Search again after a run, and keep the index of the current match."""

@@ -3,6 +3,7 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QProgressBar, QPushButton, QWidget
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.labels import plain_label, tip
 from gradscribe.widgets.base.single_shot import single_shot
@@ -31,14 +32,16 @@ class ProgressChip(QFrame):
     def __init__(self, over: QWidget) -> None:
         super().__init__(over)
         self.setProperty("chip", True)
-        self.setAccessibleName("Export")
+        self.setAccessibleName(tr("Export"))
         row = hbox(self, margins=(12, 4, 6, 4), spacing=10)
         self.name = plain_label()
         self.bar = QProgressBar()
         self.bar.setFixedWidth(BAR_WIDTH)
         self.bar.setTextVisible(False)
         self.percent = plain_label(role="caption")
-        self.cancel_button = chip_button("Cancel", "Cancel the export; no file is left behind")
+        self.cancel_button = chip_button(
+            tr("Cancel"), tr("Cancel the export; no file is left behind")
+        )
         self.cancel_button.clicked.connect(self.cancelled)
         for part in (self.name, self.bar, self.percent, self.cancel_button):
             row.addWidget(part)

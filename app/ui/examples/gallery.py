@@ -19,6 +19,7 @@ from gradscribe.app.document.examples import Example
 from gradscribe.app.ui.examples.thumbnail import ExampleThumbnail
 from gradscribe.app.ui.layout import scroll_area
 from gradscribe.app.ui.popup import PopupCard
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.deferred_paint import resume_paint
 from gradscribe.widgets.base.labels import plain_label
@@ -59,16 +60,16 @@ class GalleryWords(NamedTuple):
 
 
 PROGRAMS = GalleryWords(
-    "Examples",
-    "Short programs to start from; change anything and watch",
-    "Search: attention, loop, mask, ...",
-    "No example has all of these words",
+    tr("Examples"),
+    tr("Short programs to start from; change anything and watch"),
+    tr("Search: attention, loop, mask, ..."),
+    tr("No example has all of these words"),
 )
 SETUPS = GalleryWords(
     "Set-ups",
-    "Set-ups to start from; change anything while they train",
-    "Search: spiral, sigmoids, regression, ...",
-    "No set-up has all of these words",
+    tr("Set-ups to start from; change anything while they train"),
+    tr("Search: spiral, sigmoids, regression, ..."),
+    tr("No set-up has all of these words"),
 )
 
 
@@ -111,7 +112,7 @@ class Gallery(PopupCard):
         self.column.addWidget(plain_label(words.about, "caption"))
         self.search = ReturnEdit()
         self.search.setPlaceholderText(words.search)
-        self.search.setAccessibleName(f"Search {words.title.lower()}")
+        self.search.setAccessibleName(tr("Search {lower}", lower=words.title.lower()))
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._arrange)
         self.search.returnPressed.connect(self._open_first)
@@ -227,7 +228,7 @@ class Gallery(PopupCard):
     def _variants(self, example: Example) -> QHBoxLayout:
         """Return the links to the example's variants at its limits and with a mistake."""
         row = hbox(None, spacing=14)
-        for words, variant in (("At its edge", example.edge), ("Break it", example.broken)):
+        for words, variant in ((tr("At its edge"), example.edge), (tr("Break it"), example.broken)):
             if variant is not None:
                 link = QPushButton(words)
                 link.setProperty("link", True)

@@ -14,6 +14,7 @@ from gradscribe.playback.graph.picture import Card
 from gradscribe.playback.tape.index import index_of
 from gradscribe.playback.tape.loops.steps import steps_of
 from gradscribe.playback.tape.tensor_history import TensorHistory, tensor_history
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.panel_tabs import PanelTabs
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
     from gradscribe.widgets.charts.loop_chart import LoopChart
 
 TURN_MS = 8
-TITLE = "History"
-NOTHING = "Click a card: its tensor is drawn here over the steps of the loop."
-SEARCHING = "The history is being read…"
+TITLE = tr("History")
+NOTHING = tr("Click a card: its tensor is drawn here over the steps of the loop.")
+SEARCHING = tr("The history is being read…")
 
 
 class HistoryTab(QObject):

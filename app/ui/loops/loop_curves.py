@@ -21,6 +21,7 @@ from gradscribe.playback.tape.loops.loop_scalars import (
 )
 from gradscribe.playback.tape.loops.step_curves import StepCurve, grown_curves, step_curves
 from gradscribe.playback.tape.loops.steps import Steps, steps_of
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.panel_tabs import PanelTabs
@@ -33,11 +34,13 @@ if TYPE_CHECKING:
 TURN_MS = 8
 MOST_CHARACTERS = 10
 """Most characters of a name that the button says."""
-TITLE = "Curves"
-RUNNING = "The program runs"
-NONE = (
-    f"No curve: no line of this program computes a single number in {LEAST_ROUNDS} steps or more. "
-    "A loss that a loop computes is drawn here, step by step."
+TITLE = tr("Curves")
+RUNNING = tr("The program runs")
+NONE = tr(
+    "No curve: no line of this program computes a single number in "
+    "{least_rounds} steps or more. A loss that a loop computes is drawn here, "
+    "step by step.",
+    least_rounds=LEAST_ROUNDS,
 )
 
 
@@ -141,7 +144,7 @@ class LoopCurves(QObject):
             self._offer(series[0])
         elif not self._tabs.is_open(self.page) and self._tabs.indexOf(self.page) >= 0:
             self._tabs.removeTab(self._tabs.indexOf(self.page))
-        self.words.say(NONE if not series else "The chart is being made…")
+        self.words.say(NONE if not series else tr("The chart is being made…"))
         self._fill(grew)
         self._same = True
         self._turn()
@@ -150,9 +153,14 @@ class LoopCurves(QObject):
         self._add_tab()
         short = len(first.name) <= MOST_CHARACTERS
         self.offer.setVisible(not self._is_quiet)
-        self.offer.setText(f"Plot {first.name}" if short else "Plot curve")
+        self.offer.setText(tr("Plot {name}", name=first.name) if short else tr("Plot curve"))
         self.offer.setToolTip(
-            f"Show {first.name} of line {first.line} over the steps: {len(first.numbers):,} numbers"
+            tr(
+                "Show {name} of line {line} over the steps: {numbers_count:,} numbers",
+                name=first.name,
+                line=first.line,
+                numbers_count=len(first.numbers),
+            )
         )
         if self._importing is None:
             self._importing = preload.start()

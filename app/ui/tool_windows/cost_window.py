@@ -7,12 +7,13 @@ from gradscribe.app.document.session import Session
 from gradscribe.app.ui.theming import Theming
 from gradscribe.engine.protocol.messages import CostKind, MeasuredCosts
 from gradscribe.playback.text.cost_words import TITLES, cost_cells, cost_words
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.open_windows import bring_to_front
 from gradscribe.widgets.tables.cost_window import CostWindow
 
-STALE = "The shown run is not that of the text: run it first, then measure again."
-NEWER = "The program ran again since; measure again for its newest run."
-LOST = "Python ended; run the program and measure again."
+STALE = tr("The shown run is not that of the text: run it first, then measure again.")
+NEWER = tr("The program ran again since; measure again for its newest run.")
+LOST = tr("Python ended; run the program and measure again.")
 
 
 class ProgramCosts(QObject):

@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject
 
 from gradscribe.app.ui.theming import Theming
 from gradscribe.engine.protocol.figures import FigureAxes
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.charts.preload import ChartImport
 from gradscribe.widgets.plots.plot import Canvas, Plot
 from gradscribe.widgets.tables.figure_window import FigureWindow
@@ -34,7 +35,7 @@ class FigureCharts(QObject):
             return  # It was closed meanwhile.
         for number, axes in enumerate(window.figure.axes, 1):
             if axes.lines:
-                _add_chart(window, axes, axes.title or f"Axes {number}")
+                _add_chart(window, axes, axes.title or tr("Axes {number}", number=number))
 
     def _dress(self) -> None:
         for window in self._open:

@@ -9,13 +9,14 @@ from PySide6.QtWidgets import QLayout, QWidget
 from gradscribe.app.document.session import Session
 from gradscribe.app.ui.theming import Theming
 from gradscribe.playback.tape.parameters import ParameterRow, parameter_rows
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.menus import open_by_key
 from gradscribe.widgets.base.open_windows import bring_to_front
 from gradscribe.widgets.tables.parameter_table import ParameterTable
 
 SIZE = (820, 480)
-TITLE = "Parameters"
+TITLE = tr("Parameters")
 
 
 class ParameterWindow(QWidget):

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject
 
 from gradscribe.engine.protocol.regions import ReadRegion, Region, local_region
 from gradscribe.engine.protocol.structs import replace
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.open_windows import bring_to_front
 from gradscribe.widgets.charts.preload import ChartImport
 from gradscribe.widgets.inspector.panes import titles
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from gradscribe.widgets.inspector.inspector import Inspector
     from gradscribe.widgets.inspector.panes.page import InspectorPage
 
-EARLIER = "The program was run again: the numbers of the earlier run are gone"
-NOT_RECORDED = "The engine has restarted: the numbers are gone. Run the program again"
+EARLIER = tr("The program was run again: the numbers of the earlier run are gone")
+NOT_RECORDED = tr("The engine has restarted: the numbers are gone. Run the program again")
 
 
 @dataclass(eq=False)
@@ -114,10 +115,18 @@ class TensorWindows(QObject):
         if number is None or snapshot is None or page.tape is None:
             window.setWindowTitle(title)
             window.title.say(title)
-            at = "at the start" if not page.position else f"after event {page.position:,}"
+            at = (
+                tr("at the start")
+                if not page.position
+                else tr("after event {position:,}", position=page.position)
+            )
             window.show_tensor(None, f"{titles.absence_reason(page)} ({at})")
             return
-        moment = f"event {page.position:,} of {len(page.tape.events):,}"
+        moment = tr(
+            "event {position:,} of {events_count:,}",
+            position=page.position,
+            events_count=len(page.tape.events),
+        )
         window.show_tensor(
             TensorSubject(number, snapshot.shape, snapshot.dtype, title, moment, page.serial)
         )

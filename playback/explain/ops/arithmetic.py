@@ -12,6 +12,7 @@ from gradscribe.playback.explain.rule import (
     sign,
 )
 from gradscribe.playback.text import symbols
+from gradscribe.playback.translation import tr
 
 _ONE = constant_slope(1)
 
@@ -56,7 +57,7 @@ def _choice_slope(chosen: int, other: int, direction: int) -> Slope:
 def _choice_shares(word: str) -> tuple[Share, Share]:
     """Return the gradients of both operands of an elementwise maximum or minimum."""
     sign = ">" if word == "larger" else "<"
-    text = "{g} where {%s} " + sign + " {%s}, half of it where equal, elsewhere 0"
+    text = tr("{g} where {%s} ") + sign + tr(" {%s}, half of it where equal, elsewhere 0")
     return Share(text % ("a", "b")), Share(text % ("b", "a"))
 
 
@@ -66,17 +67,19 @@ def _inside(n: CallNumbers) -> float:
     return float(low <= n.x <= high)
 
 
-_POWER = "The exponent comes down as a factor and the power falls by one"
-_EXPONENT = "an exponent's slope is the result times ln of the base"
-_POWER_SLOPES = (Slope(_power_text, _power), Slope("{y}·ln {a}", _power_exponent))
-_OTHER = "Each factor's gradient is what arrived times the other factor"
-_QUOTIENT = "The numerator's slope is 1 ÷ denominator, the denominator's −quotient ÷ denominator"
+_POWER = tr("The exponent comes down as a factor and the power falls by one")
+_EXPONENT = tr("an exponent's slope is the result times ln of the base")
+_POWER_SLOPES = (Slope(_power_text, _power), Slope(tr("{y}·ln {a}"), _power_exponent))
+_OTHER = tr("Each factor's gradient is what arrived times the other factor")
+_QUOTIENT = tr(
+    "The numerator's slope is 1 ÷ denominator, the denominator's −quotient ÷ denominator"
+)
 
 RULES = (
     Rule(
         "add",
         "{y} = {a} + {b}",
-        "A sum hands its gradient on unchanged to every input",
+        tr("A sum hands its gradient on unchanged to every input"),
         (
             _ONE,
             Slope(
@@ -88,7 +91,7 @@ RULES = (
     Rule(
         "sub",
         "{y} = {a} − {b}",
-        "A difference hands its gradient on unchanged to the first, with a minus to the second",
+        tr("A difference hands its gradient on unchanged to the first, with a minus to the second"),
         (
             _ONE,
             Slope(
@@ -101,7 +104,7 @@ RULES = (
     Rule(
         "rsub",
         "{y} = {a} − {b}",
-        "A difference hands its gradient on with a minus to what is taken away",
+        tr("A difference hands its gradient on with a minus to what is taken away"),
         (_ONE, constant_slope(-1)),
         stretches=True,
     ),
@@ -122,8 +125,8 @@ RULES = (
         ),
         stretches=True,
     ),
-    Rule("neg", "{y} = −{a}", "A minus sign turns the gradient's sign", (constant_slope(-1),)),
-    Rule("positive", "{y} = +{a}", "The gradient passes unchanged", (_ONE,)),
+    Rule("neg", "{y} = −{a}", tr("A minus sign turns the gradient's sign"), (constant_slope(-1),)),
+    Rule("positive", "{y} = +{a}", tr("The gradient passes unchanged"), (_ONE,)),
     *(
         Rule(name, "{y} = {a}^{b}", words, _POWER_SLOPES, stretches=True)
         for name, words in (
@@ -136,37 +139,37 @@ RULES = (
     Rule(
         "square",
         "{y} = {a}²",
-        "A square's slope is twice what was squared",
+        tr("A square's slope is twice what was squared"),
         (Slope("2{a}", lambda n: 2 * n.x),),
     ),
     Rule(
         "sqrt",
         "{y} = √{a}",
-        "A root's slope is one over twice the root",
+        tr("A root's slope is one over twice the root"),
         (Slope("1÷(2{y})", lambda n: 1 / (2 * n.output)),),
     ),
     Rule(
         "rsqrt",
         "{y} = 1 ÷ √{a}",
-        "The slope is minus half the result cubed",
+        tr("The slope is minus half the result cubed"),
         (Slope("−½{y}³", lambda n: -0.5 * n.output**3),),
     ),
     Rule(
         "reciprocal",
         "{y} = 1 ÷ {a}",
-        "The slope is minus the result squared",
+        tr("The slope is minus the result squared"),
         (Slope("−{y}²", lambda n: -(n.output**2)),),
     ),
     Rule(
         "abs",
         "{y} = |{a}|",
-        "Right of 0 the gradient passes, left of 0 it turns its sign; at 0 it is 0",
+        tr("Right of 0 the gradient passes, left of 0 it turns its sign; at 0 it is 0"),
         (Slope("sign({a})", lambda n: sign(n.x)),),
     ),
     Rule(
         "maximum",
         "{y} = max({a}, {b})",
-        "The larger one takes the whole gradient, the other nothing; equal ones share it",
+        tr("The larger one takes the whole gradient, the other nothing; equal ones share it"),
         (_choice_slope(0, 1, 1), _choice_slope(1, 0, 1)),
         _choice_shares("larger"),
         stretches=True,
@@ -174,38 +177,40 @@ RULES = (
     Rule(
         "minimum",
         "{y} = min({a}, {b})",
-        "The smaller one takes the whole gradient, the other nothing; equal ones share it",
+        tr("The smaller one takes the whole gradient, the other nothing; equal ones share it"),
         (_choice_slope(0, 1, -1), _choice_slope(1, 0, -1)),
         _choice_shares("smaller"),
         stretches=True,
     ),
     Rule(
         "clamp",
-        "{y} = {a}, held {bounds}",
-        "Inside the bounds the gradient passes, outside it is 0: there the result does not move",
+        tr("{y} = {a}, held {bounds}"),
+        tr(
+            "Inside the bounds the gradient passes, outside it is 0: there the result does not move"
+        ),
         (numeric_slope(_inside),),
-        (Share("{g} inside the bounds, elsewhere 0"),),
+        (Share(tr("{g} inside the bounds, elsewhere 0")),),
     ),
     Rule(
         "where",
-        "{y} = {b} where {a}, else {c}",
-        "Each element's gradient goes to the one it was taken from, the other gets 0",
+        tr("{y} = {b} where {a}, else {c}"),
+        tr("Each element's gradient goes to the one it was taken from, the other gets 0"),
         (
             constant_slope(0),
             numeric_slope(lambda n: float(bool(n.x))),
             numeric_slope(lambda n: float(not n.x)),
         ),
         (
-            Share("no gradient: a choice"),
-            Share("{g} where {a}, elsewhere 0"),
-            Share("{g} where not {a}, elsewhere 0"),
+            Share(tr("no gradient: a choice")),
+            Share(tr("{g} where {a}, elsewhere 0")),
+            Share(tr("{g} where not {a}, elsewhere 0")),
         ),
         stretches=True,
     ),
     Rule(
         "atan2 arctan2",
         "{y} = atan2({a}, {b})",
-        "The slopes are those of an angle: across the radius, over its square",
+        tr("The slopes are those of an angle: across the radius, over its square"),
         (
             Slope("{b}÷({a}²+{b}²)", lambda n: n.inputs[1] / (n.x**2 + n.inputs[1] ** 2)),
             Slope("−{a}÷({a}²+{b}²)", lambda n: -n.x / (n.x**2 + n.inputs[1] ** 2)),
@@ -215,7 +220,7 @@ RULES = (
     Rule(
         "lerp",
         "{y} = {a} + {c}·({b} − {a})",
-        "Both ends take their part of the gradient, by the weight",
+        tr("Both ends take their part of the gradient, by the weight"),
         (
             Slope("1−{c}", lambda n: 1 - n.inputs[2]),
             Slope("{c}", lambda n: n.inputs[2]),
@@ -226,7 +231,7 @@ RULES = (
     Rule(
         "addcmul",
         "{y} = {a} + {value}{b} × {c}",
-        "The sum passes the gradient on; each factor gets it times the other",
+        tr("The sum passes the gradient on; each factor gets it times the other"),
         (
             _ONE,
             Slope("{value}{c}", lambda n: n.inputs[2] * n.option(3, "value", 1.0)),

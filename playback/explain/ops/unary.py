@@ -11,6 +11,7 @@ from gradscribe.playback.explain.rule import (
     numeric_slope,
     share_rule,
 )
+from gradscribe.playback.translation import tr
 
 
 def _sigmoid(x: float) -> float:
@@ -70,209 +71,221 @@ def _curve(name: str, formula: str, words: str, slope: Slope, share: str = "") -
     return Rule(name, formula, words, (slope,), (Share(share),) if share else ())
 
 
-_GATE = "Where the input is above 0 the gradient passes unchanged, elsewhere it stops"
-_FLAT = "Steps are flat between their edges: no gradient passes"
+_GATE = tr("Where the input is above 0 the gradient passes unchanged, elsewhere it stops")
+_FLAT = tr("Steps are flat between their edges: no gradient passes")
 
 RULES = (
     _curve(
-        "exp", "{y} = e^{a}", "The exponential is its own slope", Slope("{y}", lambda n: n.output)
+        "exp",
+        "{y} = e^{a}",
+        tr("The exponential is its own slope"),
+        Slope("{y}", lambda n: n.output),
     ),
     _curve(
         "exp2",
         "{y} = 2^{a}",
-        "The slope is the result times ln 2",
+        tr("The slope is the result times ln 2"),
         Slope("{y}·ln 2", lambda n: n.output * math.log(2)),
     ),
     _curve(
         "expm1",
         "{y} = e^{a} − 1",
-        "The slope is the result plus one",
+        tr("The slope is the result plus one"),
         Slope("{y}+1", lambda n: n.output + 1),
     ),
     _curve(
         "log",
-        "{y} = ln {a}",
-        "A logarithm's slope is one over its input",
+        tr("{y} = ln {a}"),
+        tr("A logarithm's slope is one over its input"),
         Slope("1÷{a}", lambda n: 1 / n.x),
     ),
     _curve(
         "log2",
         "{y} = log₂ {a}",
-        "A logarithm's slope falls with its input",
+        tr("A logarithm's slope falls with its input"),
         Slope("1÷({a}·ln 2)", lambda n: 1 / (n.x * math.log(2))),
     ),
     _curve(
         "log10",
         "{y} = log₁₀ {a}",
-        "A logarithm's slope falls with its input",
+        tr("A logarithm's slope falls with its input"),
         Slope("1÷({a}·ln 10)", lambda n: 1 / (n.x * math.log(10))),
     ),
     _curve(
         "log1p",
         "{y} = ln(1 + {a})",
-        "A logarithm's slope is one over what is inside it",
+        tr("A logarithm's slope is one over what is inside it"),
         Slope("1÷(1+{a})", lambda n: 1 / (1 + n.x)),
     ),
     _curve(
         "sin",
-        "{y} = sin {a}",
-        "The slope of a sine is the cosine",
-        Slope("cos {a}", lambda n: math.cos(n.x)),
+        tr("{y} = sin {a}"),
+        tr("The slope of a sine is the cosine"),
+        Slope(tr("cos {a}"), lambda n: math.cos(n.x)),
     ),
     _curve(
         "cos",
-        "{y} = cos {a}",
-        "The slope of a cosine is minus the sine",
-        Slope("−sin {a}", lambda n: -math.sin(n.x)),
+        tr("{y} = cos {a}"),
+        tr("The slope of a cosine is minus the sine"),
+        Slope(tr("−sin {a}"), lambda n: -math.sin(n.x)),
     ),
     _curve(
         "tan",
-        "{y} = tan {a}",
-        "The slope is one plus the result squared",
+        tr("{y} = tan {a}"),
+        tr("The slope is one plus the result squared"),
         Slope("1+{y}²", lambda n: 1 + n.output**2),
     ),
     _curve(
         "sinh",
-        "{y} = sinh {a}",
-        "The slope is the hyperbolic cosine",
-        Slope("cosh {a}", lambda n: math.cosh(n.x)),
+        tr("{y} = sinh {a}"),
+        tr("The slope is the hyperbolic cosine"),
+        Slope(tr("cosh {a}"), lambda n: math.cosh(n.x)),
     ),
     _curve(
         "cosh",
-        "{y} = cosh {a}",
-        "The slope is the hyperbolic sine",
-        Slope("sinh {a}", lambda n: math.sinh(n.x)),
+        tr("{y} = cosh {a}"),
+        tr("The slope is the hyperbolic sine"),
+        Slope(tr("sinh {a}"), lambda n: math.sinh(n.x)),
     ),
     _curve(
         "asin",
-        "{y} = asin {a}",
-        "The slope grows without bound towards ±1",
+        tr("{y} = asin {a}"),
+        tr("The slope grows without bound towards ±1"),
         Slope("1÷√(1−{a}²)", lambda n: 1 / math.sqrt(1 - n.x**2)),
     ),
     _curve(
         "acos",
-        "{y} = acos {a}",
-        "The slope falls without bound towards ±1",
+        tr("{y} = acos {a}"),
+        tr("The slope falls without bound towards ±1"),
         Slope("−1÷√(1−{a}²)", lambda n: -1 / math.sqrt(1 - n.x**2)),
     ),
     _curve(
         "atan",
-        "{y} = atan {a}",
-        "The slope is one over one plus the input squared",
+        tr("{y} = atan {a}"),
+        tr("The slope is one over one plus the input squared"),
         Slope("1÷(1+{a}²)", lambda n: 1 / (1 + n.x**2)),
     ),
     _curve(
         "tanh",
-        "{y} = tanh {a}",
-        "The slope is 1 in the middle and 0 where the result nears ±1: there it saturates",
+        tr("{y} = tanh {a}"),
+        tr("The slope is 1 in the middle and 0 where the result nears ±1: there it saturates"),
         Slope("1−{y}²", lambda n: 1 - n.output**2),
     ),
     _curve(
         "sigmoid",
         "{y} = 1 ÷ (1 + e^−{a})",
-        "The slope is at most ¼ and 0 where the result nears 0 or 1: there it saturates",
+        tr("The slope is at most ¼ and 0 where the result nears 0 or 1: there it saturates"),
         Slope("{y}(1−{y})", lambda n: n.output * (1 - n.output)),
     ),
     _curve(
         "log_sigmoid",
         "{y} = ln σ({a})",
-        "The slope is one minus the sigmoid",
+        tr("The slope is one minus the sigmoid"),
         Slope("1−σ({a})", lambda n: _sigmoid(-n.x)),
     ),
     _curve(
-        "relu", "{y} = max(0, {a})", _GATE, numeric_slope(_step), "{g} where {a} > 0, elsewhere 0"
+        "relu",
+        "{y} = max(0, {a})",
+        _GATE,
+        numeric_slope(_step),
+        tr("{g} where {a} > 0, elsewhere 0"),
     ),
     _curve(
         "relu6",
         "{y} = min(max(0, {a}), 6)",
-        "Between 0 and 6 the gradient passes unchanged",
+        tr("Between 0 and 6 the gradient passes unchanged"),
         numeric_slope(lambda n: float(0 < n.x < 6)),
-        "{g} where 0 < {a} < 6, elsewhere 0",
+        tr("{g} where 0 < {a} < 6, elsewhere 0"),
     ),
     _curve(
         "hardtanh",
-        "{y} = {a}, held {bounds}",
-        "Between the bounds the gradient passes",
+        tr("{y} = {a}, held {bounds}"),
+        tr("Between the bounds the gradient passes"),
         numeric_slope(_hardtanh),
-        "{g} between the bounds, elsewhere 0",
+        tr("{g} between the bounds, elsewhere 0"),
     ),
     _curve(
         "leaky_relu",
-        "{y} = {a} if {a} > 0, else {slope}·{a}",
-        "Above 0 the gradient passes unchanged, below only a small part of it",
+        tr("{y} = {a} if {a} > 0, else {slope}·{a}"),
+        tr("Above 0 the gradient passes unchanged, below only a small part of it"),
         numeric_slope(_leaky),
-        "{g} where {a} > 0, elsewhere {slope} × {g}",
+        tr("{g} where {a} > 0, elsewhere {slope} × {g}"),
     ),
     _curve(
         "elu",
-        "{y} = {a} if {a} > 0, else α(e^{a} − 1), with α = {alpha}",
-        "Above 0 the gradient passes unchanged, below it fades away",
+        tr("{y} = {a} if {a} > 0, else α(e^{a} − 1), with α = {alpha}"),
+        tr("Above 0 the gradient passes unchanged, below it fades away"),
         Slope(lambda n: "1" if n.x > 0 else "α·e^{a}", _elu),
-        "{g} where {a} > 0, elsewhere {g} × α·e^{a}",
+        tr("{g} where {a} > 0, elsewhere {g} × α·e^{a}"),
     ),
     _curve(
         "selu",
-        "{y} = λ·{a} if {a} > 0, else λα(e^{a} − 1)",
-        "Above 0 the gradient grows a little, below it fades away",
+        tr("{y} = λ·{a} if {a} > 0, else λα(e^{a} − 1)"),
+        tr("Above 0 the gradient grows a little, below it fades away"),
         Slope(lambda n: "λ" if n.x > 0 else "λα·e^{a}", _selu),
-        "{g} × λ where {a} > 0, elsewhere {g} × λα·e^{a}",
+        tr("{g} × λ where {a} > 0, elsewhere {g} × λα·e^{a}"),
     ),
     _curve(
         "gelu",
         "{y} = {a}·Φ({a})",
-        "A smooth gate. Φ is the share of a bell curve left of the input, φ the curve's height"
-        " there: what the gate lets through, plus what moving the gate adds",
+        tr(
+            "A smooth gate. Φ is the share of a bell curve left of the input, φ the curve's height"
+            " there: what the gate lets through, plus what moving the gate adds"
+        ),
         Slope("Φ({a})+{a}·φ({a})", _gelu),
     ),
     _curve(
         "gelu_special",
-        "{y} = {a}·Φ({a}), Φ put together from a tanh",
-        "A smooth gate: Φ plus what the gate itself moves",
+        tr("{y} = {a}·Φ({a}), Φ put together from a tanh"),
+        tr("A smooth gate: Φ plus what the gate itself moves"),
         Slope("gelu'({a})", _gelu_by_tanh),
     ),
     _curve(
         "silu",
         "{y} = {a}·σ({a})",
-        "A smooth gate. σ is the sigmoid: what the gate lets through, plus what moving it adds",
+        tr("A smooth gate. σ is the sigmoid: what the gate lets through, plus what moving it adds"),
         Slope("σ({a})+{a}·σ'({a})", _silu),
     ),
     _curve(
         "mish",
         "{y} = {a}·tanh(softplus({a}))",
-        "A smooth gate plus what the gate itself moves",
+        tr("A smooth gate plus what the gate itself moves"),
         Slope("mish'({a})", _mish),
     ),
     _curve(
         "softplus",
         "{y} = ln(1 + e^{a})",
-        "The slope of the softplus is the sigmoid",
+        tr("The slope of the softplus is the sigmoid"),
         Slope("σ({a})", _softplus),
     ),
     _curve(
         "softplus_special",
         "{y} = ln(1 + e^(β{a})) ÷ β",
-        "The slope of the softplus is the sigmoid of β times the input",
+        tr("The slope of the softplus is the sigmoid of β times the input"),
         Slope("σ(β{a})", _softplus),
     ),
     share_rule(
         "softsign",
         "{y} = {a} ÷ (1 + |{a}|)",
-        "The slope falls with the square of the distance",
+        tr("The slope falls with the square of the distance"),
         Share("{g} ÷ (1 + |{a}|)²"),
     ),
     _curve(
         "erf",
-        "{y} = erf {a}",
-        "The slope is a bell curve",
+        tr("{y} = erf {a}"),
+        tr("The slope is a bell curve"),
         Slope("2÷√π·e^−{a}²", lambda n: 2 / math.sqrt(math.pi) * math.exp(-(n.x**2))),
     ),
     Rule(
-        "floor ceil round trunc sign sgn", "{y} = whole steps of {a}", _FLAT, (constant_slope(0),)
+        "floor ceil round trunc sign sgn",
+        tr("{y} = whole steps of {a}"),
+        _FLAT,
+        (constant_slope(0),),
     ),
     _curve(
         "frac",
-        "{y} = {a} − whole part",
-        "Between the steps the gradient passes unchanged",
+        tr("{y} = {a} − whole part"),
+        tr("Between the steps the gradient passes unchanged"),
         constant_slope(1),
     ),
 )

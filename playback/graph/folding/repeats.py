@@ -8,6 +8,7 @@ import numpy as np
 from gradscribe.playback.graph.folding.units import ModuleUnit
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import symbols
+from gradscribe.playback.translation import tr
 
 MAX_ITEMS = 32
 """Cards in a unit from which repeated ops fold: a longer column is illegible on one page."""
@@ -118,7 +119,7 @@ def _sequence(index: Index, items: Sequence[ModuleUnit | int]) -> str:
         else:
             words.append(symbols.op_title(index.op(item)))
     more = len(items) - _NAMED
-    return ", ".join(words) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(words) + (tr(" and {more} more", more=more) if more > 0 else "")
 
 
 def words(unit: ModuleUnit) -> str:

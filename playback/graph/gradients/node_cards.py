@@ -13,6 +13,7 @@ from gradscribe.playback.tape import passes
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.tape.scenes import Scene
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 
 SourceOf = Callable[[Value], str]
 """Returns the key of the card of a value."""
@@ -87,7 +88,9 @@ class NodeCards:
         if len(loose) > second_graph.MAX_NODES:
             graph = self.tables.key(f"graph:{value.name or 'result'}")
             title = second_graph.folded_title(value, len(loose))
-            self._begin_graph(graph, Frame(graph, None, title, "backward nodes"), value, len(loose))
+            self._begin_graph(
+                graph, Frame(graph, None, title, tr("backward nodes")), value, len(loose)
+            )
         for number in order:
             self._add(number, value if number == value.node else None, graph, source_of)
         return self.tables.node_cards[value.node]
@@ -124,8 +127,8 @@ class NodeCards:
         """Return the key of the frame or folded card of a pass's nodes, adding it if it is new."""
         graph, number = self._graphs[run], self._numbers.get(run)
         if graph not in self.frames and graph not in self.tables.cards:
-            made_by = f"Pass {number}" if number else "An earlier pass"
-            kind = formatting.count(self._sizes[run], "backward node")
+            made_by = tr("Pass {number}", number=number) if number else tr("An earlier pass")
+            kind = ngettext("{count:,} backward node", "{count:,} backward nodes", self._sizes[run])
             frame = Frame(graph, None, f"{made_by}: {passes.title(self.index, run)}", kind)
             results = [v for v in self.index.tape.passes[run].results if v is not None]
             value = self.index.values[results[0]] if len(results) == 1 else None

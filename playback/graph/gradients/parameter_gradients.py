@@ -12,6 +12,7 @@ from gradscribe.playback.graph.picture import Card
 from gradscribe.playback.tape import snapshot_text
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 
 STARVED = 1000.0
 """Least factor between the strongest gradients of a block and of its siblings that is marked."""
@@ -70,15 +71,21 @@ class ParameterGradients:
             return []
         least, most = (formatting.number(norm) for norm in (found.least, found.most))
         if found.weakest == found.strongest:
-            return [f"gradient of {self._name(found.weakest)}: {least}"]
+            return [tr("gradient of {name}: {least}", name=self._name(found.weakest), least=least)]
         lines = [
-            f"weakest gradient: {least} of {self._name(found.weakest)}",
-            f"strongest gradient: {most} of {self._name(found.strongest)}",
+            tr("weakest gradient: {least} of {name}", least=least, name=self._name(found.weakest)),
+            tr("strongest gradient: {most} of {name}", most=most, name=self._name(found.strongest)),
         ]
         factor, block = self._starvation(card)
         if factor:
-            where = f"in {block} " if block else ""
-            lines.append(f"{where}about {_rounded(factor)} times smaller than in blocks like it")
+            where = tr("in {block} ", block=block) if block else ""
+            lines.append(
+                tr(
+                    "{where}about {rounded} times smaller than in blocks like it",
+                    where=where,
+                    rounded=_rounded(factor),
+                )
+            )
         return lines
 
     def _name(self, leaf: int) -> str:

@@ -12,6 +12,7 @@ from gradscribe.playback.graph.picture import Card
 from gradscribe.playback.tape import passes
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting, symbols
+from gradscribe.playback.translation import ngettext
 
 MAX_NODES = 30
 """Most nodes behind a result that are drawn as cards; more fold into one."""
@@ -147,7 +148,11 @@ def card(index: Index, node: Node, key: str, value: Value | None, is_root: bool)
 
 def folded_title(value: Value, nodes: int) -> str:
     """Return the folding of a result's nodes in words."""
-    return f"{value.name or 'result'} · {formatting.count(nodes, 'backward node')}"
+    return (
+        (value.name or "result")
+        + " · "
+        + ngettext("{count:,} backward node", "{count:,} backward nodes", nodes)
+    )
 
 
 def folded_card(key: str, value: Value | None, nodes: int, title: str = "") -> Card:
@@ -156,7 +161,7 @@ def folded_card(key: str, value: Value | None, nodes: int, title: str = "") -> C
     ``title``: the pass that made them; without it the result's name.
     """
     name = title or (value.name if value is not None else "") or "result"
-    note = formatting.count(nodes, "backward node")
+    note = ngettext("{count:,} backward node", "{count:,} backward nodes", nodes)
     # Notation is wider than letters.
     wide = name + "  " * name.count("∂")
     width, height = sizes.module(wide, note, formatting.shape(value.shape) if value else "")

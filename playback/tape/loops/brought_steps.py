@@ -9,6 +9,7 @@ from gradscribe.engine.protocol.tape import StepLoop, Tape
 from gradscribe.playback.tape.loops.partial_loops import NumberColumn, numbers_of
 from gradscribe.playback.tape.loops.steps import steps_of
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 
 COMPARED = ("loss", "scalar")
 """Kinds of columns that have to be the same in both runs."""
@@ -29,7 +30,7 @@ def with_brought_steps(whole: Tape, part: Tape, line: int, number: int) -> Tape:
     before = next(loop for loop in whole.step_loops if loop.line == line)
     after = next((loop for loop in part.step_loops if loop.line == line), None)
     if after is None or number not in {step for step, _ in after.full}:
-        raise NotRepeated("the program ended before it")
+        raise NotRepeated(tr("the program ended before it"))
     for first, second in _pairs(before, after):
         _check(first, second, number)
     offset = len(part.prints)
@@ -73,7 +74,11 @@ def _check(first: NumberColumn, second: NumberColumn, number: int) -> None:
     if not same.all():
         at = int(np.argmin(same))
         raise NotRepeated(
-            f"its number of line {first.line} in step {int(steps[at]):,} was "
-            f"{formatting.number(float(old[at]), 7)} and is now "
-            f"{formatting.number(float(new[at]), 7)}"
+            tr(
+                "its number of line {line} in step {int:,} was {number} and is now {number_2}",
+                line=first.line,
+                int=int(steps[at]),
+                number=formatting.number(float(old[at]), 7),
+                number_2=formatting.number(float(new[at]), 7),
+            )
         )

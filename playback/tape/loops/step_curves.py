@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gradscribe.playback.tape.loops.loop_scalars import ScalarSeries
 from gradscribe.playback.tape.loops.steps import Steps
+from gradscribe.playback.translation import tr
 
 MOST_USUAL = 3
 """Most curves that are drawn before any is chosen."""
@@ -116,5 +117,5 @@ def _curve(steps: Steps, group: list[ScalarSeries], with_line: bool) -> StepCurv
     inside, share = _spread(places if has_steps else steps.numbers_at(places))
     size = np.bincount(inside)[inside]
     one = group[0]
-    name = f"{one.name}, line {one.line}" if with_line else one.name
+    name = tr("{name}, line {line}", name=one.name, line=one.line) if with_line else one.name
     return StepCurve(name, inside - 1 + share + 0.5 / size, numbers, one.backward > 0)

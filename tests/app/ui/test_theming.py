@@ -2,10 +2,14 @@
 
 import pytest
 from PySide6.QtCore import QTimer
+from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from gradscribe.app.files.settings import Settings
+from gradscribe.app.ui.system_wishes import APPEARANCE
 from gradscribe.app.ui.theming import PRESENTING_TEXT, Theming
+from gradscribe.widgets.base import motion
+from tests.app.ui.test_system_wishes import change
 
 
 class Themed:
@@ -47,6 +51,70 @@ def test_the_system_decides_where_the_user_does_not(qtbot):
     look = Theming(Settings())
     assert look.theme().name in ("light", "dark")
     look.close()
+
+
+@pytest.mark.parametrize(
+    ("theme", "contrast", "name"),
+    [
+        ("light", "usual", "light"),
+        ("light", "high", "contrast-light"),
+        ("dark", "high", "contrast-dark"),
+        ("dark", "system", "dark"),
+    ],
+)
+def test_contrast_is_chosen_for_either_theme(qtbot, theme, contrast, name):
+    settings = Settings()
+    settings.put("theme", theme)
+    settings.put("contrast", contrast)
+    look = Theming(settings)
+    assert look.theme().name == name
+    look.close()
+
+
+def test_the_wishes_of_the_system_are_followed_and_overridden(qtbot):
+    settings, seen = Settings(), []
+    settings.put("theme", "light")
+    look = Theming(settings)
+    look.apply()
+    look.changed.connect(lambda theme: seen.append(theme.name))
+    try:
+        look.wishes.take_change(change(APPEARANCE, "contrast", 1))
+        look.wishes.take_change(change(APPEARANCE, "reduced-motion", 1))
+        look.finish()
+        assert seen == ["contrast-light"]
+        assert motion.is_reduced()
+        settings.put("contrast", "usual")
+        settings.put("motion", "full")
+        look.finish()
+        assert seen == ["contrast-light", "light"]
+        assert not motion.is_reduced()
+        settings.put("motion", "reduced")
+        look.wishes.take_change(change(APPEARANCE, "reduced-motion", 0))
+        assert motion.is_reduced()
+    finally:
+        motion.set_reduced(False)
+        look.close()
+
+
+def test_another_font_reaches_every_widget(qtbot):
+    settings = Settings()
+    look = Theming(settings)
+    label = QLabel("text")
+    qtbot.addWidget(label)
+    try:
+        look.apply()
+        label.show()
+        families = QFontDatabase.families()
+        other = next(name for name in families if name != label.font().family())
+        settings.put("ui_font", other)
+        look.finish()
+        assert label.font().families()[0] == other
+        settings.put("ui_font", "No Such Family")
+        look.finish()
+        assert label.font().families()[0] != "No Such Family"
+    finally:
+        settings.put("ui_font", "")
+        look.close()
 
 
 def test_another_theme_leaves_the_event_loop_its_turns_and_arrives_whole(qtbot):

@@ -7,6 +7,7 @@ from gradscribe.widgets.base.theme import (
     THEMES,
     InvalidTheme,
     Theme,
+    choose_families,
     contrast,
     faded,
     mix,
@@ -78,6 +79,55 @@ def test_text_can_be_read_on_its_ground(theme, ink, ground):
 @pytest.mark.parametrize(("mark", "ground"), MARKS)
 def test_marks_and_borders_can_be_seen(theme, mark, ground):
     assert contrast(theme.color(mark), theme.color(ground)) >= 3
+
+
+@pytest.fixture(params=[name for name in THEMES if name.startswith("contrast")])
+def strong(request, qapp):
+    return Theme.load(request.param)
+
+
+@pytest.mark.parametrize(("ink", "ground"), TEXTS)
+def test_text_with_high_contrast_has_seven_to_one(strong, ink, ground):
+    assert contrast(strong.color(ink), strong.color(ground)) >= 7
+
+
+@pytest.mark.parametrize(("mark", "ground"), [*MARKS, ("line", "panel"), ("line", "surface")])
+def test_borders_with_high_contrast_can_be_seen_even_hairlines(strong, mark, ground):
+    assert contrast(strong.color(mark), strong.color(ground)) >= 3
+
+
+def test_what_is_not_reached_can_be_read_with_high_contrast(strong):
+    from gradscribe.widgets.graph.paint.card.cards import unreached_theme
+
+    pale = unreached_theme(strong)
+    for ground in ("surface", "module_soft", "parameter_soft", "data_soft", "constant_soft"):
+        assert contrast(pale.ink, pale.color(ground)) >= 7
+    assert contrast(pale.line_strong, pale.canvas) >= 3
+
+
+def test_lines_are_thicker_with_high_contrast_and_only_there(strong):
+    usual = Theme.load("dark" if strong.dark else "light")
+    assert usual.stroke(1.5) == 1.5
+    assert strong.stroke(1.5) > 2
+    assert strong.scaled(2.0).high_contrast
+    assert "1px solid" in usual.stylesheet()
+    assert "1px solid" not in strong.stylesheet()
+    assert "3px solid" in strong.stylesheet()
+
+
+def test_a_chosen_font_goes_before_the_usual_ones_and_one_that_is_missing_changes_nothing(qapp):
+    usual, before = ui_font(12).families(), Theme.load("light")
+    try:
+        assert choose_families("DejaVu Serif", "")
+        assert ui_font(12).families()[0] in ("DejaVu Serif", usual[0])
+        # Another theme, so that no widget takes it for the one that it has.
+        assert Theme.load("light") is not before
+        assert not choose_families("DejaVu Serif", "")
+        choose_families("No Such Family", "No Such Family")
+        assert ui_font(12).families() == usual
+        assert "No Such Family" not in mono_font(12).families()
+    finally:
+        choose_families("", "")
 
 
 @pytest.mark.parametrize("role", ["parameter", "data", "constant"])

@@ -10,7 +10,8 @@ from gradscribe.playback.graph.look import look_at
 from gradscribe.playback.graph.picture import CardLook, Look, WireLook
 from gradscribe.playback.layout.place import place
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.graph import accessible_text, tooltips
+from gradscribe.widgets.graph import tooltips
+from gradscribe.widgets.graph.accessible import text as accessible_text
 from gradscribe.widgets.graph.paint.card.cards import Layers
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing
 from gradscribe.widgets.graph.paint.stage import Stage

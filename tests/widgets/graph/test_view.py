@@ -11,6 +11,7 @@ from gradscribe.playback.graph import description
 from gradscribe.playback.graph.coloring import ColorLegend, Tint
 from gradscribe.playback.graph.picture import CardLook, Look
 from gradscribe.playback.layout import place
+from gradscribe.widgets.base import motion
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.camera import MAX_FIT_ZOOM, Camera
 from tests.playback.drafts import Draft
@@ -127,6 +128,22 @@ def test_without_motion_a_position_is_there_at_once(view):
     view.set_look(look, 5000)
     assert not view._animation.ticks.isActive()
     assert view.look() == look
+
+
+def test_nothing_moves_where_the_user_asked_for_reduced_motion(view):
+    m, look = neuron()
+    show(view, (m, look))
+    view.set_look(Look({key: CardLook() for key in look.cards}, {}))
+    view.set_reduced_motion(False)
+    motion.set_reduced(True)
+    try:
+        view.set_look(look, 60)
+        assert not view._animation.ticks.isActive()
+        view.zoom_by(3)
+        view.fit()
+        assert view._animation.flight is None
+    finally:
+        motion.set_reduced(False)
 
 
 def test_a_motion_ends_by_itself_and_leaves_what_a_jump_shows(view, qtbot):

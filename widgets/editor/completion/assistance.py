@@ -18,6 +18,7 @@ from gradscribe.engine.protocol.language import (
     Located,
     TorchNames,
 )
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.editor.completion.call_help import CallHelp
 from gradscribe.widgets.editor.completion.completion import Completion
@@ -83,7 +84,7 @@ class TypingAssistance(QObject):
         self.call_help.close()
         self.call_help.update(may_open=True)
         if not self.call_help.is_active:
-            self.said.emit("The caret is not among the arguments of a call")
+            self.said.emit(tr("The caret is not among the arguments of a call"))
 
     def go_to_definition(self) -> None:
         """Go to the definition of the name at the caret."""

@@ -14,6 +14,7 @@ from gradscribe.playback.completion.signature import (
     current_parameter,
     parse,
 )
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.theme import mono_families, ui_font
 from gradscribe.widgets.editor.style import TEXT_PX, EditorStyle
@@ -34,7 +35,7 @@ class CallTip(QFrame):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setAccessibleName("Signature")
+        self.setAccessibleName(tr("Signature"))
         self._text = QLabel(self)
         self._text.setTextFormat(Qt.TextFormat.RichText)
         self._text.setWordWrap(True)
@@ -69,7 +70,7 @@ class CallTip(QFrame):
             for at in order[:MAX_SHOWN]
         ]
         if len(order) > MAX_SHOWN:
-            shown.append(f"and {len(order) - MAX_SHOWN} more")
+            shown.append(tr("and {value} more", value=len(order) - MAX_SHOWN))
         if known.summary:
             shown.append(escape(known.summary))
         self._text.setText("<br>".join(shown))

@@ -17,6 +17,7 @@ from gradscribe.engine.protocol.structs import replace
 from gradscribe.playback.completion import candidates
 from gradscribe.playback.completion.candidates import Candidate, Offer
 from gradscribe.playback.completion.caret import Caret, call_around, caret_in
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.editor.completion import masked_text, popup_place
 from gradscribe.widgets.editor.completion.knowledge import Knowledge
@@ -30,8 +31,8 @@ LATE_MS = 1500
 """Time after which an answer no longer opens a list that nobody asked for."""
 DESCRIBE_MS = 120
 """Time that a name is selected before more about it is requested."""
-WAITING = "Reading names…"
-NOTHING = "No completions"
+WAITING = tr("Reading names…")
+NOTHING = tr("No completions")
 _NAVIGATION = {
     Qt.Key.Key_Up: -1,
     Qt.Key.Key_Down: 1,
@@ -283,7 +284,7 @@ def _about(current: Candidate, more: KnownName | None) -> str:
     texts = current.signatures or (more.signatures if more is not None else ())
     summary = current.summary or (more.summary if more is not None else "")
     first = f"{current.name}{texts[0]}" if texts else ""
-    others = f"  (and {len(texts) - 1} more)" if len(texts) > 1 else ""
+    others = tr("  (and {value} more)", value=len(texts) - 1) if len(texts) > 1 else ""
     what = ", ".join(filter(None, (current.kind, current.detail)))
     head = first + others if first else f"{current.name}: {what}"
     return "\n".join(filter(None, (head, summary)))

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, QPoint, Signal
 
 from gradscribe.engine.protocol.language import LanguageRequest, Locate, Located
 from gradscribe.playback.completion.source_names import bindings
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.editor.completion import masked_text
 from gradscribe.widgets.editor.completion.knowledge import Knowledge
@@ -44,7 +45,7 @@ class DefinitionJump(QObject):
         column = len(column_text(cursor.block().text(), cursor.positionInBlock()))
         word = _word_at(masked_text.masked_block(cursor.block()), column)
         if word is None:
-            self.said.emit("There is no name at the caret")
+            self.said.emit(tr("There is no name at the caret"))
             return
         self._word = (word.group(), line, word.start())
         source = self._editor.source()
@@ -75,7 +76,13 @@ class DefinitionJump(QObject):
             self._arrive(reply.line, reply.column)
         elif reply.elsewhere:
             self._end()
-            self.said.emit(f"{self._word[0]} is defined by {reply.elsewhere}, not in this program")
+            self.said.emit(
+                tr(
+                    "{word} is defined by {elsewhere}, not in this program",
+                    word=self._word[0],
+                    elsewhere=reply.elsewhere,
+                )
+            )
         else:
             self._search_text()
 
@@ -91,7 +98,7 @@ class DefinitionJump(QObject):
         lines = () if is_member else source.lines.get(name, ())
         if not lines:
             self._end()
-            self.said.emit(f"No definition of {name} in this program")
+            self.said.emit(tr("No definition of {name} in this program", name=name))
             return
         before = [number for number in lines if number < line]
         target = before[-1] if before else lines[0]

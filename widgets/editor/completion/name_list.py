@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from gradscribe.engine.protocol.language import NameKind
 from gradscribe.playback.completion.candidates import Candidate
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import plain_label
 from gradscribe.widgets.base.theme import Theme, mono_font, ui_font
@@ -158,16 +159,16 @@ class NameList(QFrame):
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
         self.view.setProperty("bare", True)
-        self.view.setAccessibleName("Completions")
+        self.view.setAccessibleName(tr("Completions"))
         self._rows = _Rows(self.view, self._names)
         self.view.setItemDelegate(self._rows)
         self.about = plain_label()
         self.about.setWordWrap(True)
         self.about.setMargin(6)
-        self.about.setAccessibleName("About the selected name")
+        self.about.setAccessibleName(tr("About the selected name"))
         self.about.setAlignment(Qt.AlignmentFlag.AlignTop)
         vbox(self, self.view, (self.about, 1), margins=(4, 4, 4, 4), spacing=2)
-        self.setAccessibleName("Completions")
+        self.setAccessibleName(tr("Completions"))
         self._scale = 1.0
         self.view.clicked.connect(lambda _: self.picked.emit())
         self.view.selectionModel().currentChanged.connect(lambda *_: self._on_current())
@@ -238,6 +239,6 @@ class NameList(QFrame):
             return
         if self.isVisible():
             at, count = self.view.currentIndex().row() + 1, len(self._names.candidates)
-            words = f"{spoken(candidate)}, {at} of {count}"
+            words = tr("{spoken}, {at} of {count}", spoken=spoken(candidate), at=at, count=count)
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._editor, words))
         self.current_changed.emit()

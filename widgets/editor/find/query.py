@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.editor.find.time_limit import SearchTimeout, time_limit
 
 MAX_S = 0.3
 """Processor time for one search, in seconds."""
 MAX_MATCHES = 100_000
 """Maximum number of matches that are counted and shown."""
-TOO_SLOW = "This pattern takes too long; make it simpler"
+TOO_SLOW = tr("This pattern takes too long; make it simpler")
 
 
 class QueryError(ValueError):
@@ -48,7 +49,7 @@ class Query(Struct, frozen=True):
         except re.error as error:
             raise _shown(error, self.text) from None
         except (OverflowError, RecursionError, MemoryError):
-            raise QueryError("This pattern is too big") from None
+            raise QueryError(tr("This pattern is too big")) from None
 
     def _found(self, source: str) -> Iterator[re.Match[str]]:
         for match in self.pattern().finditer(source):
@@ -95,7 +96,9 @@ class Query(Struct, frozen=True):
                     text = self._expanded(match, template)
                     size += len(text) - (match.end() - match.start())
                     if size > most:
-                        raise QueryError(f"The text would have more than {most:,} characters")
+                        raise QueryError(
+                            tr("The text would have more than {most:,} characters", most=most)
+                        )
                     found.append((match.span(), text))
         except SearchTimeout:
             raise QueryError(TOO_SLOW) from None
@@ -109,7 +112,9 @@ class Query(Struct, frozen=True):
         except re.error as error:
             raise _shown(error, template) from None
         except IndexError as error:
-            raise QueryError(f"{str(error).capitalize()} in the replacement") from None
+            raise QueryError(
+                tr("{capitalize} in the replacement", capitalize=str(error).capitalize())
+            ) from None
 
 
 def _is_word(source: str, start: int, end: int) -> bool:
@@ -132,4 +137,6 @@ def _shown(error: re.error, text: str) -> QueryError:
     end = min(len(text), start + 1)
     if start == len(text) and start:
         start -= 1
-    return QueryError(f"{message}, at character {start + 1}", start, end)
+    return QueryError(
+        tr("{message_}, at character {value}", message_=message, value=start + 1), start, end
+    )

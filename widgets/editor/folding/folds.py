@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPen, QTextBlock, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit
 
-from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.editor.folding import regions
 from gradscribe.widgets.editor.line_layout import VisibleRow, next_visible
 from gradscribe.widgets.editor.style import EditorStyle
@@ -155,7 +155,7 @@ class Folds(QObject):
         if last is None:
             return
         if why := self._needed(header, last):
-            self.refused.emit(f"This block stays open: {why}")
+            self.refused.emit(tr("This block stays open: {why}", why=why))
             return
         self._hide([(header, last)])
 
@@ -286,7 +286,7 @@ class Folds(QObject):
         return tuple(found)
 
     def _words(self, header: QTextBlock) -> str:
-        return f"⋯ {formatting.count(self.hidden_lines(header), 'line')}"
+        return "⋯ " + ngettext("{count:,} line", "{count:,} lines", self.hidden_lines(header))
 
     def paint(self, painter: QPainter, style: EditorStyle) -> None:
         """Paint the chips that `widened` has placed."""

@@ -17,6 +17,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMenu, QWidget
 
 from gradscribe.engine.protocol.tape import Problem
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.boxes import push_button
 from gradscribe.widgets.base.theme import mono_font, ui_font
 from gradscribe.widgets.editor.style import BAR, EditorStyle
@@ -25,7 +26,7 @@ PAD_X, PAD_Y = 14, 9
 MESSAGE_LINES, HINT_LINES = 2, 2
 EDIT_LINES = 4
 """Maximum number of changed lines shown."""
-APPLY = "Apply fix"
+APPLY = tr("Apply fix")
 MAX_TOOLTIP_LINES = 20
 _GROUNDS = {"-": "panel", "+": "parameter_soft"}
 """Colours behind lines that an edit removes and adds."""
@@ -47,7 +48,7 @@ class ProblemStrip(QWidget):
         self._edit: tuple[str, ...] = ()
         self._is_compact = False
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAccessibleName("Error")
+        self.setAccessibleName(tr("Error"))
         self.apply = push_button(APPLY, self, self.fix_requested, "crumb")
         self.apply.setCursor(Qt.CursorShape.ArrowCursor)
         self.apply.hide()
@@ -86,7 +87,9 @@ class ProblemStrip(QWidget):
         if had_focus and not rows and parent is not None:
             parent.setFocus()
         text = "\n".join(rows[:MAX_TOOLTIP_LINES])
-        self.apply.setToolTip(_plain(f"Change this; can be undone\n{text}" if rows else ""))
+        self.apply.setToolTip(
+            _plain(tr("Change this; can be undone\n{text}", text=text) if rows else "")
+        )
         self.apply.setAccessibleDescription(", ".join(map(_spoken, rows[:EDIT_LINES])))
         self.update()
 
@@ -127,14 +130,14 @@ class ProblemStrip(QWidget):
         hint = ui_font(12 * scale)
         room = width - 2 * PAD_X
         beside = self.apply.sizeHint().width() + PAD_X if self._edit else 0
-        place = f" · line {problem.place.line}" if problem.place.line > 0 else ""
+        place = tr(" · line {line}", line=problem.place.line) if problem.place.line > 0 else ""
         title = QFontMetricsF(head).elidedText(
             problem.type + place, Qt.TextElideMode.ElideRight, max(0, room - beside)
         )
         result = [(head, title, "error")]
         most = 1 if self._is_compact else MESSAGE_LINES
-        message = wrap_text(problem.message, QFontMetricsF(body), room, most)
-        advice = wrap_text(problem.hint, QFontMetricsF(hint), room, HINT_LINES)
+        message = wrap_text(translated(problem.message), QFontMetricsF(body), room, most)
+        advice = wrap_text(translated(problem.hint), QFontMetricsF(hint), room, HINT_LINES)
         result += [(body, text, "ink") for text in message]
         if not self._is_compact:
             result += [(hint, text, "ink2") for text in advice]
@@ -151,7 +154,9 @@ class ProblemStrip(QWidget):
             for row, text in zip(rows, texts, strict=True)
         ]
         if len(rows) < len(self._edit):
-            lines.append((font, f"and {len(self._edit) - len(rows)} more lines", "ink2"))
+            lines.append(
+                (font, tr("and {value} more lines", value=len(self._edit) - len(rows)), "ink2")
+            )
         elide, mode = QFontMetricsF(font).elidedText, Qt.TextElideMode.ElideRight
         return [(font, elide(text, mode, room), token) for font, text, token in lines]
 
@@ -189,7 +194,7 @@ class ProblemStrip(QWidget):
         elif press.button() == Qt.MouseButton.RightButton and self._problem is not None:
             menu = QMenu(self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            menu.addAction("Copy message", self.copy)
+            menu.addAction(tr("Copy message"), self.copy)
             menu.popup(press.globalPosition().toPoint())
 
     def mouseReleaseEvent(self, release: QMouseEvent) -> None:
@@ -199,17 +204,17 @@ class ProblemStrip(QWidget):
     def copy(self) -> None:
         """Copy type and message to the clipboard."""
         if self._problem is not None:
-            text = f"{self._problem.type}: {self._problem.message}"
+            text = f"{self._problem.type}: {translated(self._problem.message)}"
             QGuiApplication.clipboard().setText(text)
 
 
 def problem_text(problem: Problem) -> str:
     """Return a problem as text, for tooltips and screen readers."""
-    place = f"Line {problem.place.line}, " if problem.place.line > 0 else ""
-    text = f"{place}{problem.type}: {problem.message}"
+    place = tr("Line {line}, ", line=problem.place.line) if problem.place.line > 0 else ""
+    text = f"{place}{problem.type}: {translated(problem.message)}"
     if len(text) > MAX_TEXT:
         text = text[:MAX_TEXT] + "…"
-    return f"{text}\n{problem.hint}" if problem.hint else text
+    return f"{text}\n{translated(problem.hint)}" if problem.hint else text
 
 
 def _spoken(row: str) -> str:

@@ -7,12 +7,13 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QImage, QPainter, QPixmap
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.camera import Camera
 from gradscribe.widgets.graph.paint import shapes
 
-STALE_NOTICE = "stale: showing the last good graph"
-PARTLY_STALE_NOTICE = "grey is stale: of the last good run"
+STALE_NOTICE = tr("stale: showing the last good graph")
+PARTLY_STALE_NOTICE = tr("grey is stale: of the last good run")
 _STEP = 24.0
 _PIECE = 1 << 16
 

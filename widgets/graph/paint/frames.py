@@ -5,6 +5,7 @@ from PySide6.QtGui import QColor, QPainter
 
 from gradscribe.playback.graph.picture import Frame
 from gradscribe.playback.text.formatting import count
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import shapes
 
@@ -30,7 +31,7 @@ def ground(depth: int, theme: Theme) -> QColor:
 def paint(painter: QPainter, box: QRectF, depth: int, theme: Theme) -> None:
     """Paint a frame without its name plate."""
     shapes.fill(painter, box, RADIUS, ground(depth, theme))
-    shapes.outline(painter, box, RADIUS, theme.frame_line, 1.2)
+    shapes.outline(painter, box, RADIUS, theme.frame_line, theme.stroke(1.2))
 
 
 def paint_head(
@@ -105,7 +106,7 @@ def _note(frame: Frame) -> str:
 
 def describe(frame: Frame) -> str:
     """Return a frame's text description."""
-    start = "open module " if frame.call is not None else "open "
+    start = tr("open module ") if frame.call is not None else "open "
     parts = [f"{start}{frame.title}", frame.kind, frame.note]
     if frame.repeats > 1:
         parts.append(count(frame.repeats, "repeat"))

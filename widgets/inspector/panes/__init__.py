@@ -4,6 +4,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from gradscribe.engine import plugins
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.inspector.panes.pane import Pane
 
 
@@ -28,7 +29,7 @@ class PluginPanes:
         """Create the panes, sorted by their ``order``; those that raise are left out."""
         for name, entry in plugins.entries("panes", "ENTRY", type).items():
             if not issubclass(entry, Pane):
-                plugins.leave_out_name("panes", name, f"{entry.__name__} is no Pane")
+                plugins.leave_out_name("panes", name, tr("{name} is no Pane", name=entry.__name__))
                 continue
             try:
                 self._names[entry()] = name

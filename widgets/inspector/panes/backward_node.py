@@ -7,6 +7,7 @@ from gradscribe.playback.flow.next_functions import NextFunction, next_functions
 from gradscribe.playback.graph.visits import Visit
 from gradscribe.playback.tape.pass_names import pass_names
 from gradscribe.playback.text import formatting as texts
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.boxes import push_button, vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.inspector.panes.page import InspectorPage
@@ -61,7 +62,7 @@ class BackwardNodePane(Pane):
         for entry in entries[:MAX_ENTRIES]:
             self._column.addWidget(self._row(entry))
         if len(entries) > MAX_ENTRIES:
-            more = f"and {len(entries) - MAX_ENTRIES:,} more"
+            more = tr("and {value:,} more", value=len(entries) - MAX_ENTRIES)
             self._column.addWidget(Label("caption", more, self._list))
 
     def _row(self, entry: NextFunction) -> QWidget:
@@ -73,7 +74,11 @@ class BackwardNodePane(Pane):
         if target is None or entry.is_same_op:
             line.addWidget(Label("words", text, row), 1)
             return row
-        tip = f"Go to {entry.tensor}" if entry.tensor else f"Go to {entry.name}"
+        tip = (
+            tr("Go to {tensor}", tensor=entry.tensor)
+            if entry.tensor
+            else tr("Go to {name}", name=entry.name)
+        )
         link = push_button(
             texts.elide_middle(text, 40), row, lambda: self.node_requested.emit(target), "link"
         )
@@ -90,21 +95,24 @@ class BackwardNodePane(Pane):
 def entry_text(entry: NextFunction) -> str:
     """Return ``0  AddBackward0 of z``; the input only where it is not the first."""
     if entry.target is None:
-        return f"{entry.slot}  None: no gradient flows there"
-    number = f", its input {entry.input_nr}" if entry.input_nr else ""
-    owner = f" of {entry.tensor}" if entry.tensor else ""
-    own = ", of the same op" if entry.is_same_op else ""
+        return tr("{slot}  None: no gradient flows there", slot=entry.slot)
+    number = tr(", its input {input_nr}", input_nr=entry.input_nr) if entry.input_nr else ""
+    owner = tr(" of {tensor}", tensor=entry.tensor) if entry.tensor else ""
+    own = tr(", of the same op") if entry.is_same_op else ""
     return f"{entry.slot}  {entry.name}{owner}{number}{own}"
 
 
 def visit_text(last: Visit | None, names: dict[int, str]) -> str:
     """Return the node's place in the order of the latest pass that ran it, and its visits."""
     if last is None:
-        return "Not visited yet"
+        return tr("Not visited yet")
     name = names.get(last.run, "its pass")
-    return (
-        f"Ran as number {last.order:,} of {texts.count(last.of, 'node')} in {name}, "
-        f"{texts.count(last.visits, 'visit')} so far"
+    return tr(
+        "Ran as number {order:,} of {nodes} in {name}, {visits} so far",
+        order=last.order,
+        nodes=ngettext("{count:,} node", "{count:,} nodes", last.of),
+        name=name,
+        visits=ngettext("{count:,} visit", "{count:,} visits", last.visits),
     )
 
 

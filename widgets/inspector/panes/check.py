@@ -11,6 +11,7 @@ from gradscribe.engine.protocol.tape import Op, Value
 from gradscribe.playback.tape import event_text
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting as texts
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.theme import Theme
@@ -38,14 +39,14 @@ class CheckBlock(QWidget):
             "",
             self,
             lambda: pane.check_requested.emit(*self._asked),
-            tip="Run again with this number a little larger and a little smaller",
+            tip=tr("Run again with this number a little larger and a little smaller"),
         )
         self.button.setMinimumWidth(1)
         self.rows = RowList(self, 0)
         self.good = Label("good", "✓ agrees", self).fit_text()
         self.bad = Label("warning", "✗ differs", self).fit_text()
         self._pane, self._sample = pane, (0, 0)
-        tip = "Check elements spread evenly over the tensor"
+        tip = tr("Check elements spread evenly over the tensor")
         self.sampler = push_button("", self, self._ask_sample, tip=tip)
         self.sampler.setMinimumWidth(1)
         self.summary = Label("words", "", self)
@@ -65,10 +66,12 @@ class CheckBlock(QWidget):
         waiting = ("check", *self._asked) in page.waiting
         own = page.value is not None and page.value.id == value.id
         brief = name if len(name) <= 20 else name[:19] + "…"
-        what = "by finite differences" if own and not value.shape else brief
-        self.button.setText("Checking…" if waiting else f"Check {what}")
+        what = tr("by finite differences") if own and not value.shape else brief
+        self.button.setText(tr("Checking…") if waiting else tr("Check {what}", what=what))
         self.button.setEnabled(not waiting)
-        self.button.setAccessibleName(f"Check the gradient of {name} by finite differences")
+        self.button.setAccessibleName(
+            tr("Check the gradient of {name} by finite differences", name=name)
+        )
         self.button.setVisible(done is None or bool(done.problem))
         compared = done is not None and not done.problem
         self.good.setVisible(compared and done is not None and done.agrees)
@@ -94,7 +97,9 @@ class CheckBlock(QWidget):
         self.sampler.setVisible(offered and size > 1 and (failed or not whole))
         self.sampler.setEnabled(not waiting)
         every = "all" if len(chosen) == size else str(len(chosen))
-        self.sampler.setText("Checking…" if waiting else f"Check {every} elements")
+        self.sampler.setText(
+            tr("Checking…") if waiting else tr("Check {every} elements", every=every)
+        )
         shown = offered and size > 1 and whole
         self.summary.say(sample_summary(results, chosen, size) if shown else "")
         self.summary.setVisible(shown)
@@ -116,24 +121,41 @@ def sample_summary(results: list[Checked], chosen: list[int], size: int) -> str:
     """Return a summary: how many elements agree, and which do not."""
     failed = [check.problem for check in results if check.problem]
     if failed:
-        return f"Not possible: {failed[0]}"
+        return tr("Not possible: {failed}", failed=failed[0])
     wrong = [at for check, at in zip(results, chosen, strict=True) if not check.agrees]
-    whole = "all" if len(chosen) == size else f"{len(chosen)} of {size:,}"
+    whole = (
+        "all"
+        if len(chosen) == size
+        else tr("{chosen_count} of {size:,}", chosen_count=len(chosen), size=size)
+    )
     if not wrong:
         gap = max((abs(check.numeric - check.autograd) for check in results), default=0.0)
-        return f"✓ {whole} elements agree; they differ by at most {texts.number(gap)}"
+        return tr(
+            "✓ {whole} elements agree; they differ by at most {number}",
+            whole=whole,
+            number=texts.number(gap),
+        )
     places = ", ".join(map(str, wrong))
-    return f"✗ {len(wrong)} of {len(chosen)} elements differ: number {places}, counted from 0"
+    return tr(
+        "✗ {wrong_count} of {chosen_count} elements differ: number {places}, counted from 0",
+        wrong_count=len(wrong),
+        chosen_count=len(chosen),
+        places=places,
+    )
 
 
 def _intro(name: str, done: Checked | None) -> str:
     if done is None:
         return ""
     if done.problem:
-        return f"Not possible for {name}: {done.problem}"
-    coarse = f"; such differences are good to ±{texts.number(done.tolerance, 2)}"
+        return tr("Not possible for {name}: {problem}", name=name, problem=done.problem)
+    coarse = tr("; such differences are good to ±{number}", number=texts.number(done.tolerance, 2))
     is_coarse = done.tolerance > 0.01 * max(abs(done.autograd), abs(done.numeric))
-    check = f"Check by a small nudge of {name} (ε = {power_text(done.eps)})"
+    check = tr(
+        "Check by a small nudge of {name} (ε = {power_text})",
+        name=name,
+        power_text=power_text(done.eps),
+    )
     return f"{check}{coarse if is_coarse else ''}"
 
 
@@ -141,8 +163,8 @@ def _numbers(root: str, name: str, done: Checked) -> list[RowContent]:
     real, imaginary = (done.autograd, done.numeric), done.imaginary or (None, None)
     sent, moved = (_number_text(a, b) for a, b in zip(real, imaginary, strict=True))
     nudged = RowContent(f"Δ{root}/Δ{name}", "", moved)
-    backward = RowContent(f"∂{root}/∂{name}", "by autograd", sent)
-    return [nudged] if done.agrees else [nudged._replace(text="by nudging"), backward]
+    backward = RowContent(f"∂{root}/∂{name}", tr("by autograd"), sent)
+    return [nudged] if done.agrees else [nudged._replace(text=tr("by nudging")), backward]
 
 
 def _number_text(real: float, imaginary: float | None) -> str:
@@ -174,16 +196,16 @@ def element_name(page: InspectorPage, value: Value, element: int) -> str:
 def uncheckable_reason(index: Index, value: Value) -> str:
     """Return the reason why a value cannot be checked; empty if it can."""
     if not value.requires_grad:
-        return "Nothing to check: it does not require a gradient"
+        return tr("Nothing to check: it does not require a gradient")
     if not value.dtype.startswith(("float", "bfloat", "complex")):
-        return f"Only real and complex numbers can be nudged, not {value.dtype}"
+        return tr("Only real and complex numbers can be nudged, not {dtype}", dtype=value.dtype)
     if 0 in value.shape:
-        return "Nothing to check: it is empty"
+        return tr("Nothing to check: it is empty")
     if _is_hidden(index, value):
         return titles.HIDDEN
     if _has_gradient(index, value):
         return ""
-    return "Nothing to check: no gradient ever reaches it"
+    return tr("Nothing to check: no gradient ever reaches it")
 
 
 def _is_hidden(index: Index, value: Value) -> bool:

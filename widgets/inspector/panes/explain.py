@@ -2,6 +2,7 @@
 
 from gradscribe.playback.explain import Explanation
 from gradscribe.playback.lab.axes import AxisTable
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.theme import Theme
@@ -24,8 +25,8 @@ class ExplainPane(Pane):
         self._rows = RowList(self)
         self.axes = AxesView(self)
         self._origin = Label("caption", "", self)
-        tip = "Which cells go into which, and the Jacobian (Ctrl+L)"
-        self.lab = push_button("Show cell by cell", self, self._ask_lab, tip=tip)
+        tip = tr("Which cells go into which, and the Jacobian (Ctrl+L)")
+        self.lab = push_button(tr("Show cell by cell"), self, self._ask_lab, tip=tip)
         self.lab.setMinimumWidth(1)
         self._op: int | None = None
         for widget in (self._formula, self._words, self.axes, self._rows, self._origin):
@@ -55,7 +56,9 @@ class ExplainPane(Pane):
         self._rows.setVisible(bool(explanation.rows))
         self.axes.show_axes(explanation.axes or AxisTable(""))
         self.axes.setVisible(explanation.axes is not None)
-        self._origin.say(f"Source: {explanation.origin}" if explanation.origin else "")
+        self._origin.say(
+            tr("Source: {origin}", origin=explanation.origin) if explanation.origin else ""
+        )
         self._origin.setVisible(bool(explanation.origin))
         self._op = page.selection.op if page.selection is not None else None
         self.lab.setVisible(self._op is not None)

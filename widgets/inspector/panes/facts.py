@@ -10,6 +10,7 @@ from gradscribe.playback.tape import event_text, saved_memory
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting as texts
 from gradscribe.playback.text import symbols
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.boxes import hbox, push_button
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.theme import Theme
@@ -35,7 +36,7 @@ class FactsPane(Pane):
         self._source = QFrame(self)
         self._source.setProperty("row", "soft")
         self.code = Label("code", "", self._source)
-        self.link = push_button("", self._source, self._go, "link", tip="Go to this line")
+        self.link = push_button("", self._source, self._go, "link", tip=tr("Go to this line"))
         self.link.setCursor(Qt.CursorShape.PointingHandCursor)
         self._line = 0
         link = (self.link, Qt.AlignmentFlag.AlignTop)
@@ -58,9 +59,9 @@ class FactsPane(Pane):
         self._source.setVisible(self._line > 0)
         # Not splitlines: a form feed does not end a line in Python.
         lines = page.source.split("\n")
-        code = lines[self._line - 1].strip() if 0 < self._line <= len(lines) else "made by"
+        code = lines[self._line - 1].strip() if 0 < self._line <= len(lines) else tr("made by")
         self.code.say(code if len(code) <= 200 else code[:199] + "…")
-        self.link.setText(f"line {self._line}")
+        self.link.setText(tr("line {line}", line=self._line))
         return True
 
     def _go(self) -> None:
@@ -97,7 +98,7 @@ def _yes(fact: bool) -> str:
 
 
 def _value_facts(page: InspectorPage, index: Index, value: Value) -> list[tuple[str, str]]:
-    shape = texts.shape(value.shape) if value.shape else "scalar ()"
+    shape = texts.shape(value.shape) if value.shape else tr("scalar ()")
     rows = [("shape", shape), ("dtype", value.dtype), ("device", value.device)]
     if value.shape:
         rows.append(("strides", f"({', '.join(map(str, value.stride))})"))
@@ -105,17 +106,22 @@ def _value_facts(page: InspectorPage, index: Index, value: Value) -> list[tuple[
     if (memory := _memory(value)) != "":
         rows.append(("memory", memory))
     if value.examples:
-        rows.append(("numbers", f"of the first of {value.examples:,} examples in vmap"))
+        rows.append(
+            (
+                "numbers",
+                tr("of the first of {examples:,} examples in vmap", examples=value.examples),
+            )
+        )
     rows.append(("storage", _storage(index, value)))
     if value.offset:
-        rows.append(("starts at", f"element {value.offset:,} of its storage"))
+        rows.append((tr("starts at"), tr("element {offset:,} of its storage", offset=value.offset)))
     rows.append(("leaf", _yes(value.is_leaf)))
     rows.append(("requires_grad", _yes(value.requires_grad)))
     rows.append(("version", _version(page, value)))
     if value.base is not None and value.base in index.values:
-        rows.append(("view of", event_text.value_name(index, value.base)))
+        rows.append((tr("view of"), event_text.value_name(index, value.base)))
     if value.maker:
-        rows.append(("made by", value.maker))
+        rows.append((tr("made by"), value.maker))
     node = index.nodes.get(value.node) if value.node is not None else None
     rows.append(("grad_fn", node.name if node else "none"))
     if node is not None:
@@ -124,7 +130,7 @@ def _value_facts(page: InspectorPage, index: Index, value: Value) -> list[tuple[
         symbols.canonical_name(index.op(number).op) for number in index.users.get(value.id, [])
     ]
     if users:
-        rows.append(("used by", _joined(list(dict.fromkeys(users)))))
+        rows.append((tr("used by"), _joined(list(dict.fromkeys(users)))))
     return rows
 
 
@@ -134,7 +140,7 @@ def _memory(value: Value) -> str:
         return ""
     own = texts.size(dtypes.bytes_in(value.shape, value.dtype))
     others = [
-        f"{texts.size(dtypes.bytes_in(value.shape, other))} in {other}"
+        tr("{size} in {other}", size=texts.size(dtypes.bytes_in(value.shape, other)), other=other)
         for other in dtypes.other_dtypes(value.dtype)
     ]
     return ", ".join([own, *others])
@@ -143,17 +149,28 @@ def _memory(value: Value) -> str:
 def _saved(index: Index, node: Node, position: int) -> list[tuple[str, str]]:
     """Return the tensors saved by a backward node: total size, lifetime, and each tensor."""
     if not node.kept:
-        return [("saved for backward", ", ".join(node.saved))] if node.saved else []
-    until = "to the end"
+        return [(tr("saved for backward"), ", ".join(node.saved))] if node.saved else []
+    until = tr("to the end")
     if node.freed is not None:
-        until = f"{'freed at' if position >= node.freed else 'until'} event {node.freed:,}"
-    rows = [("saved for backward", f"{texts.size(saved_memory.node_saved_bytes(node))}, {until}")]
+        until = (
+            tr("freed at event {freed:,}", freed=node.freed)
+            if position >= node.freed
+            else tr("until event {freed:,}", freed=node.freed)
+        )
+    rows = [
+        (tr("saved for backward"), f"{texts.size(saved_memory.node_saved_bytes(node))}, {until}")
+    ]
     for saved in node.kept[:MAX_NAMES]:
         name = event_text.value_name(index, saved.value) if saved.value in index.values else ""
         parts = (name, texts.shape(saved.shape), texts.size(saved.size))
-        rows.append((f"saved {saved.name}", " · ".join(filter(None, parts))))
+        rows.append((tr("saved {name}", name=saved.name), " · ".join(filter(None, parts))))
     if len(node.kept) > MAX_NAMES:
-        rows.append(("and more", texts.count(len(node.kept) - MAX_NAMES, "tensor")))
+        rows.append(
+            (
+                tr("and more"),
+                ngettext("{count:,} tensor", "{count:,} tensors", len(node.kept) - MAX_NAMES),
+            )
+        )
     return rows
 
 
@@ -167,26 +184,26 @@ def _storage(index: Index, value: Value) -> str:
         # Freed memory is reused: only views with the same storage share the same numbers.
         and (other.base is not None or value.base is not None)
     }
-    return f"shared with {_joined(sorted(sharing))}" if sharing else "its own"
+    return tr("shared with {joined}", joined=_joined(sorted(sharing))) if sharing else tr("its own")
 
 
 def _joined(names: list[str]) -> str:
     more = len(names) - MAX_NAMES
-    return ", ".join(names[:MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(names[:MAX_NAMES]) + (tr(" and {more} more", more=more) if more > 0 else "")
 
 
 def _version(page: InspectorPage, value: Value) -> str:
     versions = page.versions.until(value.id, page.position) if page.versions else []
     later = [v for v in versions if v > value.id]
     if later:
-        return f"{value.version}, overwritten since"
+        return tr("{version}, overwritten since", version=value.version)
     return str(value.version)
 
 
 def _op_facts(index: Index, op: Op) -> list[tuple[str, str]]:
     rows = [("op", op.op)]
     for place, arg in enumerate(op.args[:MAX_ARGUMENTS]):
-        name = arg.keyword or f"input {place}"
+        name = arg.keyword or tr("input {place}", place=place)
         if arg.value is not None and arg.value in index.values:
             shape = index.values[arg.value].shape
             note = f" · {texts.shape(shape)}" if shape else ""
@@ -194,13 +211,18 @@ def _op_facts(index: Index, op: Op) -> list[tuple[str, str]]:
         elif arg.text and arg.text != "None":
             rows.append((name, arg.text if len(arg.text) < 60 else arg.text[:59] + "…"))
     if len(op.args) > MAX_ARGUMENTS:
-        rows.append(("and more", texts.count(len(op.args) - MAX_ARGUMENTS, "input")))
+        rows.append(
+            (
+                tr("and more"),
+                ngettext("{count:,} input", "{count:,} inputs", len(op.args) - MAX_ARGUMENTS),
+            )
+        )
     if op.scope:
         rows.append(("module", op.scope))
     if op.inplace:
-        rows.append(("in place", "yes: it overwrote its input"))
+        rows.append((tr("in place"), tr("yes: it overwrote its input")))
     if not op.grad_mode:
-        rows.append(("gradients", "off (no_grad)"))
+        rows.append(("gradients", tr("off (no_grad)")))
     return rows
 
 
@@ -216,8 +238,8 @@ def _module_facts(page: InspectorPage) -> list[tuple[str, str]]:
     ops = sum(op.call in inside for op in tape.ops)
     rows = [("kind", call.kind), ("parameters", f"{call.parameters:,}")]
     if call.about:
-        rows.append(("set up as", call.about))
-    rows.append(("ops inside", f"{ops:,}"))
+        rows.append((tr("set up as"), call.about))
+    rows.append((tr("ops inside"), f"{ops:,}"))
     rows.append(("mode", "training" if call.training else "evaluation"))
     if call.parent is not None:
         rows.append(("inside", tape.calls[call.parent].name))
@@ -235,7 +257,7 @@ def _parameters(tape: Tape, module: str) -> list[tuple[str, str]]:
     }
     shown = list(shapes.items())[:MAX_PARAMETERS]
     more = len(shapes) - len(shown)
-    return shown + ([("and more", f"{more:,}")] if more else [])
+    return shown + ([(tr("and more"), f"{more:,}")] if more else [])
 
 
 ENTRY = FactsPane

@@ -9,6 +9,7 @@ from gradscribe.engine.protocol.tape import Op
 from gradscribe.playback.tape import event_text
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting as texts
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.theme import Theme
@@ -28,7 +29,7 @@ class GradcheckBlock(QWidget):
         super().__init__(pane)
         self._op = 0
         self.words = Label("words", "", self)
-        tip = "Compare its backward with finite differences of its forward"
+        tip = tr("Compare its backward with finite differences of its forward")
         self.button = push_button(
             "", self, lambda: pane.gradcheck_requested.emit(self._op), tip=tip
         )
@@ -53,7 +54,9 @@ class GradcheckBlock(QWidget):
         op, done = index.op(number), page.gradchecked.get(number)
         waiting = ("gradcheck", number, 0) in page.waiting
         compared = done is not None and bool(done.pairs)
-        self.button.setText("Checking…" if waiting else f"Check {op.op} with gradcheck")
+        self.button.setText(
+            tr("Checking…") if waiting else tr("Check {op} with gradcheck", op=op.op)
+        )
         self.button.setEnabled(not waiting)
         self.button.setVisible(done is None or not (compared or done.agrees))
         agrees = done is not None and done.agrees
@@ -102,16 +105,23 @@ def result_text(done: Gradchecked) -> str:
     """Return the result as text."""
     if not done.pairs:
         return (
-            f"{done.function} passes gradcheck" if done.agrees else f"Not possible: {done.problem}"
+            tr("{function} passes gradcheck", function=done.function)
+            if done.agrees
+            else tr("Not possible: {problem}", problem=done.problem)
         )
-    step = f"step {done.eps:.0e}".replace("e-0", "e-").replace("-", texts.MINUS)
-    head = f"{done.function}.backward against central differences in {done.dtype}, {step}"
+    step = tr("step {eps:.0e}", eps=done.eps).replace("e-0", "e-").replace("-", texts.MINUS)
+    head = tr(
+        "{function}.backward against central differences in {dtype}, {step}",
+        function=done.function,
+        dtype=done.dtype,
+        step=step,
+    )
     entries, differ = (sum(getattr(p, key) for p in done.pairs) for key in ("entries", "differ"))
-    of = f"{entries:,} {'entry' if entries == 1 else 'entries'} of the Jacobian"
+    of = ngettext("{count:,} entry of the Jacobian", "{count:,} entries of the Jacobian", entries)
     if differ:
-        return f"{head}: {differ} of {of} differ"
-    tail = f"; but gradcheck objects: {done.problem}" if done.problem else ""
-    return f"{head}: {of} agree{tail}"
+        return tr("{head}: {differ} of {of} differ", head=head, differ=differ, of=of)
+    tail = tr("; but gradcheck objects: {problem}", problem=done.problem) if done.problem else ""
+    return tr("{head}: {of} agree{tail}", head=head, of=of, tail=tail)
 
 
 def result_rows(index: Index, op: Op, pair: JacobianPair) -> list[RowContent]:
@@ -130,8 +140,8 @@ def result_rows(index: Index, op: Op, pair: JacobianPair) -> list[RowContent]:
     if not pair.differ:
         return [RowContent(name, "", numeric)]
     return [
-        RowContent(name, "by differences", numeric),
-        RowContent("", "by backward", texts.number(pair.by_backward), "warning"),
+        RowContent(name, tr("by differences"), numeric),
+        RowContent("", tr("by backward"), texts.number(pair.by_backward), "warning"),
     ]
 
 
@@ -149,7 +159,7 @@ def jacobians_text(pair: JacobianPair) -> str:
     ]
     moved = [[texts.number(d, 3) for d in row] for row in pair.difference_rows]
     width = max(len(cell) for row in (*cells, *moved) for cell in row)
-    both = [("by backward", cells), ("by differences", moved)]
+    both = [(tr("by backward"), cells), (tr("by differences"), moved)]
     return "\n".join(
         "\n".join([head, *("  ".join(cell.rjust(width) for cell in row) for row in rows)])
         for head, rows in both
@@ -167,8 +177,11 @@ def _note(done: Gradchecked | None) -> str:
         return ""
     factor = _factor([pair for pair in done.pairs if pair.differ])
     if factor:
-        return f"Where they differ, the differences are {factor} times what backward sends"
-    return "At a kink, and for a stand-in gradient chosen on purpose, both can be right"
+        return tr(
+            "Where they differ, the differences are {factor} times what backward sends",
+            factor=factor,
+        )
+    return tr("At a kink, and for a stand-in gradient chosen on purpose, both can be right")
 
 
 def _factor(pairs: list[JacobianPair]) -> str:

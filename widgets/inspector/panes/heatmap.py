@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QToolTip, QWidget
 
 from gradscribe.playback.explain import attention
 from gradscribe.playback.text import formatting as words
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label, tip
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
@@ -86,7 +87,9 @@ class HeatView(QWidget):
         """Show a matrix; ``exact`` are the numbers for tooltips (None for a thumbnail)."""
         self.numbers, self.exact, self.scale, self.chosen = numbers, exact, scale, chosen
         rows, columns = numbers.shape
-        self.setAccessibleName(f"Heatmap of {rows} by {columns} numbers")
+        self.setAccessibleName(
+            tr("Heatmap of {rows} by {columns} numbers", rows=rows, columns=columns)
+        )
         self.updateGeometry()
         self._kept.refresh()
 
@@ -333,7 +336,7 @@ class HeatmapPane(Pane):
         self.looks = QFrame(self)
         self.looks.setProperty("row", "selection")
         self.sentence = Label("words", "", self.looks).selectable()
-        self.sentence.setAccessibleName("The strongest column of the row")
+        self.sentence.setAccessibleName(tr("The strongest column of the row"))
         vbox(self.looks, self.sentence, margins=(12, 7, 12, 7))
         self.looks.hide()
         self.column.addWidget(self._note)
@@ -363,7 +366,13 @@ class HeatmapPane(Pane):
                 return False
             grid = np.frombuffer(snapshot.thumb, "<f4").reshape(snapshot.thumb_shape)
             numbers = to_float64(grid)
-            self._say(f"A sample of {words.shape(snapshot.shape)}, {rows_text(grid.shape)}")
+            self._say(
+                tr(
+                    "A sample of {shape}, {rows_text}",
+                    shape=words.shape(snapshot.shape),
+                    rows_text=rows_text(grid.shape),
+                )
+            )
             self.view.show_numbers(numbers, None, heat.matrix_scale(numbers), None)
             self._show_attention(page, None, None)
             return True
@@ -397,9 +406,11 @@ class HeatmapPane(Pane):
         self._row = weights.shape[0] - 1 if row is None else row
         if not self.looks.isHidden():
             # The head is chosen just above, the shape is among the facts.
-            self._say("each row looks at columns")
+            self._say(tr("each row looks at columns"))
             source = rows[0] or columns[0]
-            self.looks.setToolTip(tip(f"The names are from {source}" if source else ""))
+            self.looks.setToolTip(
+                tip(tr("The names are from {source}", source=source) if source else "")
+            )
         self._describe(-1)
 
     def _describe(self, hovered: int) -> None:
@@ -419,7 +430,7 @@ class HeatmapPane(Pane):
             parts.append(f"slice [{', '.join(map(str, slices))}, :, :] of")
             parts.append(words.shape(array.shape))
         if np.iscomplexobj(array):
-            parts.append("(size of complex numbers)")
+            parts.append(tr("(size of complex numbers)"))
         return " ".join(parts)
 
     def _say(self, text: str) -> None:
@@ -436,7 +447,11 @@ def _numbered(size: int) -> tuple[str, ...]:
 
 def rows_text(shape: tuple[int, ...]) -> str:
     """Return ``8 rows by 16 columns``."""
-    return f"{words.count(shape[0], 'row')} by {words.count(shape[1], 'column')}"
+    return tr(
+        "{rows} by {columns}",
+        rows=ngettext("{count:,} row", "{count:,} rows", shape[0]),
+        columns=ngettext("{count:,} column", "{count:,} columns", shape[1]),
+    )
 
 
 ENTRY = HeatmapPane

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from gradscribe.engine.protocol.tape import Snapshot
 from gradscribe.playback.tape import snapshot_text
 from gradscribe.playback.text import formatting as words
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.theme import Theme
@@ -44,8 +45,14 @@ class HistogramBars(QWidget):
         self.color = color
         finite = numbers[np.isfinite(numbers)]
         self.counts, self.low, self.high = binned(finite, whole)
-        few = f"{words.number(self.low)} to {words.number(self.high)}"
-        self.setAccessibleName(f"Histogram of {finite.size} numbers from {few}")
+        few = tr(
+            "{number} to {number_2}",
+            number=words.number(self.low),
+            number_2=words.number(self.high),
+        )
+        self.setAccessibleName(
+            tr("Histogram of {size} numbers from {few}", size=finite.size, few=few)
+        )
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
@@ -70,7 +77,7 @@ class HistogramBars(QWidget):
                 if self.high != self.low:
                     painter.drawText(below, Qt.AlignmentFlag.AlignRight, axis_label(self.high))
             else:
-                painter.drawText(below, Qt.AlignmentFlag.AlignLeft, "no finite numbers")
+                painter.drawText(below, Qt.AlignmentFlag.AlignLeft, tr("no finite numbers"))
 
 
 def binned(
@@ -134,8 +141,8 @@ class HistogramPane(Pane):
         self.bars: dict[Side, HistogramBars] = {}
         self.boxes: dict[Side, QWidget] = {}
         sides: tuple[tuple[Side, str, str], ...] = (
-            ("value", "Values", "caption"),
-            ("gradient", "Gradient", "gradient"),
+            ("value", tr("Values"), "caption"),
+            ("gradient", tr("Gradient"), "gradient"),
         )
         for side, title, role in sides:
             box = QWidget(self)
@@ -174,7 +181,7 @@ class HistogramPane(Pane):
                 color = self.theme.forward if side == "value" else self.theme.backward
                 whole = not snapshot.dtype.startswith(("float", "bfloat", "complex"))
                 bars.show_numbers(numbers, color, whole)
-        self._note.say("The histograms count a sample")
+        self._note.say(tr("The histograms count a sample"))
         self._note.setVisible(sampled)
         self._rows.say(self._lines(page, current))
         return True
@@ -187,7 +194,7 @@ class HistogramPane(Pane):
         gradient = page.snapshot("gradient")
         if gradient is not None:
             norm = words.number(snapshot_text.norm(gradient))
-            lines.append(RowContent("gradient norm", "", norm, "fact-backward"))
+            lines.append(RowContent(tr("gradient norm"), "", norm, "fact-backward"))
         return lines
 
 

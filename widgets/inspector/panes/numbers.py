@@ -7,6 +7,7 @@ from PySide6.QtGui import QFontMetrics, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QHeaderView, QTableView, QWidget
 
 from gradscribe.playback.text import formatting as words
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.boxes import push_button
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.theme import Theme
@@ -80,12 +81,12 @@ class NumbersPane(Pane):
     def __init__(self) -> None:
         super().__init__()
         self._note = Label("caption", "", self)
-        tip = "Ask the engine for every number of this tensor"
-        self.fetch = push_button("Fetch all numbers", self, self._fetch, tip=tip)
+        tip = tr("Ask the engine for every number of this tensor")
+        self.fetch = push_button(tr("Fetch all numbers"), self, self._fetch, tip=tip)
         self.model = NumbersModel(self)
         self.view = QTableView(self)
         self.view.setModel(self.model)
-        self.view.setAccessibleName("Numbers")
+        self.view.setAccessibleName(tr("Numbers"))
         self.view.setFrameShape(QTableView.Shape.NoFrame)
         self.view.setWordWrap(False)
         self.view.setShowGrid(False)
@@ -133,11 +134,16 @@ class NumbersPane(Pane):
         self._note.setVisible(missing)
         self.fetch.setVisible(missing and not is_lost)
         self.fetch.setEnabled(not waiting)
-        self.fetch.setText("Fetching…" if waiting else "Fetch all numbers")
+        self.fetch.setText(tr("Fetching…") if waiting else tr("Fetch all numbers"))
         if is_lost:
-            self._note.say("The numbers are no longer available, only this summary")
+            self._note.say(tr("The numbers are no longer available, only this summary"))
         else:
-            self._note.say(f"Here is a summary of {words.count(snapshot.numel, 'number')}")
+            self._note.say(
+                tr(
+                    "Here is a summary of {numbers}",
+                    numbers=ngettext("{count:,} number", "{count:,} numbers", snapshot.numel),
+                )
+            )
 
     def _fit(self) -> None:
         metrics = QFontMetrics(self.theme.font(13))

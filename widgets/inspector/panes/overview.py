@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QSpinBox, QWidget
 
 from gradscribe.playback.text import formatting as words
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Heading, Label
 from gradscribe.widgets.inspector.panes import titles
@@ -21,17 +22,17 @@ class OverviewPane(Pane):
 
     def __init__(self) -> None:
         super().__init__()
-        self.heading = Heading("Inspector", "", self)
-        tip = "Show the whole tensor in a window of its own, down to single numbers"
-        self.explore = push_button("Explore", self, self.tensor_requested, "crumb", tip=tip)
+        self.heading = Heading(tr("Inspector"), "", self)
+        tip = tr("Show the whole tensor in a window of its own, down to single numbers")
+        self.explore = push_button(tr("Explore"), self, self.tensor_requested, "crumb", tip=tip)
         # In the row of the title: a narrow inspector is too narrow for a third button in the next.
         top = hbox(None, (self.heading, 1), (self.explore, Qt.AlignmentFlag.AlignTop), spacing=6)
         self.column.addLayout(top)
         self._tabs = QWidget(self)
         row = hbox(self._tabs, margins=(0, 4, 0, 2), spacing=6)
         self._group = QButtonGroup(self)
-        self.value_tab = self._tab("Value", "value", row)
-        self.gradient_tab = self._tab("Gradient", "gradient", row)
+        self.value_tab = self._tab(tr("Value"), "value", row)
+        self.gradient_tab = self._tab(tr("Gradient"), "gradient", row)
         row.addStretch(1)
         self._number = Label("big", "", self).selectable()
         self._gradient = Label("big-gradient", "", self).selectable()
@@ -45,7 +46,7 @@ class OverviewPane(Pane):
         self.column.addWidget(self._slices)
 
     def _tab(self, text: str, side: Side, row: QHBoxLayout) -> QPushButton:
-        tip = f"Show the {side} of what is selected"
+        tip = tr("Show the {side} of what is selected", side=side)
         button = push_button(
             text, self._tabs, lambda: self.side_requested.emit(side), "tab", tip=tip
         )
@@ -71,7 +72,7 @@ class OverviewPane(Pane):
         elif snapshot.numel == 1 and snapshot.data is not None:
             number = words.number(snapshot.item())
         elif snapshot.numel == 0:
-            absent = f"Empty: {words.shape(snapshot.shape)} holds no numbers"
+            absent = tr("Empty: {shape} holds no numbers", shape=words.shape(snapshot.shape))
         pink = page.side == "gradient" and value is not None
         for label, text in (
             (self._number, "" if pink else number),
@@ -124,17 +125,17 @@ class SliceSelector:
 
     def _row(self, dim: int, size: int) -> QWidget:
         row = QWidget(self._box)
-        line = hbox(row, Label("caption", f"dim {dim}", row).fit_text(), spacing=4)
+        line = hbox(row, Label("caption", tr("dim {dim}", dim=dim), row).fit_text(), spacing=4)
         if size <= BUTTONS_UP_TO:
             self._setters.append(self._buttons(dim, size, row, line))
         else:
             spin = QSpinBox(row)
             spin.setRange(0, size - 1)
             spin.setWrapping(True)
-            spin.setAccessibleName(f"Index of dimension {dim}")
+            spin.setAccessibleName(tr("Index of dimension {dim}", dim=dim))
             spin.valueChanged.connect(lambda at: self._pane.slice_requested.emit(dim, at))
             line.addWidget(spin)
-            line.addWidget(Label("caption", f"of {size}", row).fit_text())
+            line.addWidget(Label("caption", tr("of {size}", size=size), row).fit_text())
             self._setters.append(spin)
         line.addStretch(1)
         return row
@@ -146,7 +147,7 @@ class SliceSelector:
             button = QPushButton(str(at), row)
             button.setCheckable(True)
             button.setProperty("small", True)
-            button.setAccessibleName(f"Index {at} of dimension {dim}")
+            button.setAccessibleName(tr("Index {at} of dimension {dim}", at=at, dim=dim))
             button.clicked.connect(lambda _=False, at=at: self._pane.slice_requested.emit(dim, at))
             group.addButton(button)
             line.addWidget(button)

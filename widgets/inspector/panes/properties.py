@@ -10,6 +10,7 @@ from gradscribe.playback.code import parameter_edits, property_edits
 from gradscribe.playback.code.property_edits import Property
 from gradscribe.playback.lab.dtypes import bytes_in
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.flow_layout import FlowLayout
@@ -19,12 +20,12 @@ from gradscribe.widgets.inspector.panes.pane import Pane
 
 LEAST_CHOICE = 60
 """Least width of a drop-down in pixels, with its title cut."""
-OLD_TEXT = "The text has changed since: run it first"
+OLD_TEXT = tr("The text has changed since: run it first")
 _TIPS: dict[Property, str] = {
-    "requires_grad": "Edit its line and run: backward gives it a gradient, or not",
-    "retain_grad": "Edit the line after its own and run: its gradient stays in .grad",
-    "dtype": "Edit its line and run: the tensor has another dtype",
-    "device": "Edit its line and run: the tensor is on another device",
+    "requires_grad": tr("Edit its line and run: backward gives it a gradient, or not"),
+    "retain_grad": tr("Edit the line after its own and run: its gradient stays in .grad"),
+    "dtype": tr("Edit its line and run: the tensor has another dtype"),
+    "device": tr("Edit its line and run: the tensor is on another device"),
 }
 
 
@@ -87,7 +88,7 @@ class PropertiesPane(Pane):
         self._enable(self.dtype, "dtype", reason, _scope(value))
         _fill(self.device, [(name, name) for name in state.devices], value.device)
         if not reason and len(state.devices) < 2:
-            reason = f"This computer has no other device than {value.device}"
+            reason = tr("This computer has no other device than {device}", device=value.device)
         self._enable(self.device, "device", reason, _scope(value))
         return True
 
@@ -107,7 +108,10 @@ def _scope(value: Value) -> str:
     """Return the note that a parameter's whole module changes with it."""
     if not parameter_edits.is_path(value.name):
         return ""
-    return f"Add a line and run: all of {value.name.partition('.')[0]} is converted"
+    return tr(
+        "Add a line and run: all of {partition} is converted",
+        partition=value.name.partition(".")[0],
+    )
 
 
 def _fill(box: Choice, entries: list[tuple[str, str]], current: str) -> None:

@@ -14,6 +14,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy, QWidget
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import breakable
 from gradscribe.widgets.base.theme import Theme
@@ -191,9 +192,9 @@ class RowWidget(QWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if self._line.number:
-            copy = menu.addAction("Copy number")
+            copy = menu.addAction(tr("Copy number"))
             copy.triggered.connect(lambda: QApplication.clipboard().setText(self._line.number))
-        row = menu.addAction("Copy row")
+        row = menu.addAction(tr("Copy row"))
         row.triggered.connect(lambda: QApplication.clipboard().setText(self.accessibleName()))
         return menu
 

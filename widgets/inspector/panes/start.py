@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from gradscribe.playback.code import root_edits
 from gradscribe.playback.code.root_edits import Reduction
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import push_button, vbox
 from gradscribe.widgets.base.flow_layout import FlowLayout
 from gradscribe.widgets.base.labels import Label
@@ -48,14 +49,16 @@ class StartPane(Pane):
         self._reductions.setLayout(flow)
         self.keyword = Label("code", "", frame)
         self.vector = ReturnEdit(frame)
-        self.vector.setAccessibleName("Vector v that backward starts from")
-        self.vector.setToolTip("An expression with the shape of the root, in the program's names")
+        self.vector.setAccessibleName(tr("Vector v that backward starts from"))
+        self.vector.setToolTip(
+            tr("An expression with the shape of the root, in the program's names")
+        )
         self.vector.returnPressed.connect(self._use_vector)
         self.use = push_button(
-            "Use v",
+            tr("Use v"),
             frame,
             self._use_vector,
-            tip="Put v into the text and run; Ctrl+Z takes it back",
+            tip=tr("Put v into the text and run; Ctrl+Z takes it back"),
         )
         self.problem = Label("error", "", frame)
         self.problem.hide()
@@ -70,7 +73,10 @@ class StartPane(Pane):
             f".{reduction}()",
             self._reductions,
             lambda: self._use_reduction(reduction),
-            tip=f"Start at the {reduction} of its elements: edit the line and run",
+            tip=tr(
+                "Start at the {reduction} of its elements: edit the line and run",
+                reduction=reduction,
+            ),
         )
 
     def show_page(self, page: InspectorPage) -> bool:
@@ -86,9 +92,15 @@ class StartPane(Pane):
         root = start.root if len(start.root) <= 40 else start.root[:39] + "…"
         self._reductions.setVisible(not start.vector)
         if start.vector:
-            words = f"Backward starts at {root} from this vector v: it computes vᵀ · Jacobian."
+            words = tr(
+                "Backward starts at {root} from this vector v: it computes vᵀ · Jacobian.",
+                root=root,
+            )
         else:
-            words = f"{root} is no scalar. Start at one number made of it, or from a vector v."
+            words = tr(
+                "{root} is no scalar. Start at one number made of it, or from a vector v.",
+                root=root,
+            )
         self.words.say(words)
         self.keyword.say(f"{start.keyword}=")
         self.vector.setText(start.vector or f"torch.ones_like({start.root})")
@@ -105,7 +117,7 @@ class StartPane(Pane):
         if self._start is None:
             return
         if not root_edits.is_expression(vector):
-            self.problem.say("This is no expression" if vector else "Type a vector")
+            self.problem.say(tr("This is no expression") if vector else tr("Type a vector"))
             self.problem.show()
             return
         if vector != self._start.vector:

@@ -7,6 +7,7 @@ from gradscribe.playback.tape import event_text, passes
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting as texts
 from gradscribe.playback.text import symbols
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.inspector.panes.page import InspectorPage
 
 Texts = tuple[str, str]
@@ -23,15 +24,24 @@ def title(page: InspectorPage) -> Texts:
     """Return title and subtitle of a page."""
     chosen, index = page.selection, page.index
     if index is None:
-        return "Inspector", "Run some code, then pick something to look at"
+        return tr("Inspector"), tr("Run some code, then pick something to look at")
     if chosen is None:
         return _event_title(page)
     if chosen.kind == "module" and page.call is not None:
         call = page.call
-        return call.name, f"{call.kind} · {texts.count(call.parameters, 'parameter')}"
+        return (
+            call.name,
+            (
+                call.kind
+                + " · "
+                + ngettext("{count:,} parameter", "{count:,} parameters", call.parameters)
+            ),
+        )
     value = page.value
     if value is None:
-        return (chosen.literal, "A plain Python number") if chosen.literal else ("Nothing", "")
+        return (
+            (chosen.literal, tr("A plain Python number")) if chosen.literal else (tr("Nothing"), "")
+        )
     if chosen.kind == "wire":
         return _wire_title(page, index, value)
     return event_text.value_name(index, value.id), _about(index, value)
@@ -40,44 +50,48 @@ def title(page: InspectorPage) -> Texts:
 def _event_title(page: InspectorPage) -> Texts:
     explanation, index = page.explanation, page.index
     if explanation is None or index is None:
-        return "Inspector", "Step into the tape, or pick a card, a wire or a row"
+        return tr("Inspector"), tr("Step into the tape, or pick a card, a wire or a row")
     return explained_events.position_titles(index, explanation, page.position)
 
 
 def _wire_title(page: InspectorPage, index: Index, value: Value) -> Texts:
     op = page.selection.op if page.selection else None
     known = op is not None and op < len(index.tape.ops)
-    user = symbols.canonical_name(index.op(op).op) if known and op is not None else "its user"
+    user = symbols.canonical_name(index.op(op).op) if known and op is not None else tr("its user")
     share = page.snapshot_number("gradient")
     if share is None:
         return (
             f"{event_text.value_name(index, value.id)} → {user}",
-            "No gradient has flowed back along it",
+            tr("No gradient has flowed back along it"),
         )
     return (
         f"{event_text.value_name(index, value.id)} → {user}",
-        "With the gradient that flowed back along it",
+        tr("With the gradient that flowed back along it"),
     )
 
 
 def _about(index: Index, value: Value) -> str:
     about = _origin(index, value)
-    return f"{about} · first of {value.examples:,} in vmap" if value.examples else about
+    return (
+        tr("{about} · first of {examples:,} in vmap", about=about, examples=value.examples)
+        if value.examples
+        else about
+    )
 
 
 def _origin(index: Index, value: Value) -> str:
     maker = symbols.canonical_name(index.op(value.op).op) if value.op is not None else ""
     if value.maker == "grad":
-        return f"gradient {passes.made_by(index, value)}".rstrip()
+        return tr("gradient {made_by}", made_by=passes.made_by(index, value)).rstrip()
     return {
-        "parameter": "parameter, gets a gradient",
-        "data": "input data",
-        "constant": "constant, cut off from the graph",
-        "result": f"made by {maker}" if maker else "result",
+        "parameter": tr("parameter, gets a gradient"),
+        "data": tr("input data"),
+        "constant": tr("constant, cut off from the graph"),
+        "result": tr("made by {maker}", maker=maker) if maker else "result",
     }[value.role]
 
 
-HIDDEN = "Hidden until you find it by hand"
+HIDDEN = tr("Hidden until you find it by hand")
 
 
 def absence_reason(page: InspectorPage) -> str:
@@ -88,24 +102,24 @@ def absence_reason(page: InspectorPage) -> str:
     if page.is_hidden(page.side):
         return HIDDEN
     if page.side == "value":
-        return "Not computed yet" if not page.reached else "Its numbers were not recorded"
+        return tr("Not computed yet") if not page.reached else tr("Its numbers were not recorded")
     if not page.reached:
-        return "Not computed yet, so no gradient either"
+        return tr("Not computed yet, so no gradient either")
     known = page.known
     if known.zeros:
-        return "Zeros, since the last reset"
+        return tr("Zeros, since the last reset")
     if not value.requires_grad:
-        return "No gradient: it does not require one"
+        return tr("No gradient: it does not require one")
     if known.pending:
-        return "On its way"
+        return tr("On its way")
     if known.returned is not None:
-        return "Returned by grad, not added to .grad"
+        return tr("Returned by grad, not added to .grad")
     started = [run for run, (at, _) in index.passes.items() if at < page.position]
     if not started:
-        return "No gradient yet: backward has not begun"
+        return tr("No gradient yet: backward has not begun")
     if index.passes[max(started)][1] >= page.position:
-        return "Backward has not reached this yet"
-    return "None: no gradient reached it"
+        return tr("Backward has not reached this yet")
+    return tr("None: no gradient reached it")
 
 
 def gradient_sum_text(page: InspectorPage) -> str:
@@ -115,10 +129,10 @@ def gradient_sum_text(page: InspectorPage) -> str:
         return ""
     parts = [_scalar(index.snapshot(number)) for number in known.shares]
     if "" in parts:
-        return texts.count(len(parts), "share") + " arrived"
+        return ngettext("{count:,} share arrived", "{count:,} shares arrived", len(parts))
     written = " + ".join(f"({p})" if p.startswith(texts.MINUS) else p for p in parts[:6])
     if len(parts) > 6:
-        written += f" + {len(parts) - 6} more"
+        written += tr(" + {value} more", value=len(parts) - 6)
     total = _scalar(index.snapshot(known.returned if known.snapshot is None else known.snapshot))
     return f"{written} + …" if known.pending or not total else f"{written} = {total}"
 

@@ -6,13 +6,14 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton
 from gradscribe.playback.flow import way_text
 from gradscribe.playback.flow.ways import Ways
 from gradscribe.playback.tape.index import Index
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.inspector.panes.page import InspectorPage
 from gradscribe.widgets.inspector.panes.pane import Pane
 from gradscribe.widgets.inspector.panes.rows import RowContent, RowList
 
-COUNTING = "Following the ways…"
+COUNTING = tr("Following the ways…")
 
 
 class WaysPane(Pane):
@@ -28,17 +29,19 @@ class WaysPane(Pane):
 
     def __init__(self) -> None:
         super().__init__()
-        self.open_button = QPushButton("Ways to the loss", self)
+        self.open_button = QPushButton(tr("Ways to the loss"), self)
         self.open_button.setCheckable(True)
         self.open_button.setMinimumWidth(1)
-        self.open_button.setToolTip("Every way from here to the loss, with its local derivatives")
+        self.open_button.setToolTip(
+            tr("Every way from here to the loss, with its local derivatives")
+        )
         self.open_button.toggled.connect(self._show)
         self.back_button, self.next_button = (
             QPushButton("‹ Previous", self),
             QPushButton("Next ›", self),
         )
-        self._name_button(self.back_button, "Previous way on the graph", -1)
-        self._name_button(self.next_button, "Next way on the graph", 1)
+        self._name_button(self.back_button, tr("Previous way on the graph"), -1)
+        self._name_button(self.next_button, tr("Next way on the graph"), 1)
         self._words = Label("words", "", self)
         self._rows = RowList(self)
         turns = QHBoxLayout()
@@ -106,7 +109,7 @@ class WaysPane(Pane):
             self._words.say(COUNTING)
             self._rows.say([])
         else:
-            self._words.say(way_text.summary(found, value.name or "this tensor"))
+            self._words.say(way_text.summary(found, value.name or tr("this tensor")))
             self._rows.say(rows(index, found, value.name))
         for button in (self.back_button, self.next_button):
             button.setVisible(found is not None and bool(found.listed))
@@ -119,7 +122,7 @@ def rows(index: Index, found: Ways, name: str) -> list[RowContent]:
         for way in found.listed
     ]
     if found.listed and found.gradient is not None:
-        lines.append(_sum(found, name or "this tensor"))
+        lines.append(_sum(found, name or tr("this tensor")))
     if text := way_text.oddity(index, found):
         lines.append(RowContent("", text, "", "warning"))
     return lines
@@ -132,17 +135,24 @@ def _sum(found: Ways, name: str) -> RowContent:
     is_sum = way_text.is_sum(found)
     if is_sum and found.is_norm:
         # The norms of tensors do not add up.
-        goal = f"added element by element {goal}"
+        goal = tr("added element by element {goal}", goal=goal)
     if is_sum:
-        return RowContent("Sum", goal, gradient, "backward")
+        return RowContent(tr("Sum"), goal, gradient, "backward")
     if is_sum is None:
         # Not all ways, or not all numbers, are at hand: the gradient is torch's alone.
-        return RowContent("All", goal.removeprefix("= "), gradient, "backward")
+        return RowContent(tr("All"), goal.removeprefix("= "), gradient, "backward")
     if found.total is None:
-        text = f"of the ways is not {goal.removeprefix('= ')}: a hook or rounding changed it"
-        return RowContent("Sum", text, gradient, "warning")
-    text = f"but {name} received {gradient}: a hook or rounding changed it"
-    return RowContent("Sum", text, way_text.number(found.total), "warning")
+        text = tr(
+            "of the ways is not {removeprefix}: a hook or rounding changed it",
+            removeprefix=goal.removeprefix("= "),
+        )
+        return RowContent(tr("Sum"), text, gradient, "warning")
+    text = tr(
+        "but {name} received {gradient}: a hook or rounding changed it",
+        name=name,
+        gradient=gradient,
+    )
+    return RowContent(tr("Sum"), text, way_text.number(found.total), "warning")
 
 
 ENTRY = WaysPane

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QLineEdit, QWidget
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.drawing.colors import draw_mark
 from gradscribe.widgets.plots.drawing.shading import Shading, draw_scale
@@ -114,7 +115,7 @@ class _Name(QLineEdit):
         super().__init__(name)
         self.setMaxLength(LONGEST)
         self.setPlaceholderText("name")
-        self.setAccessibleName("Name of the class")
+        self.setAccessibleName(tr("Name of the class"))
         self._before, self._is_over = name, False
         self.editingFinished.connect(self._take)
 

@@ -7,6 +7,7 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from gradscribe.engine.protocol.training import Parameter
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.choice import Choice
 
@@ -75,7 +76,7 @@ class ElementPicker(QWidget):
         self.index.setText(", ".join(map(str, at)))
         self.index.setEnabled(bool(at))
         size = " × ".join(map(str, parameter.shape)) if parameter is not None else ""
-        self.index.setToolTip(f"Row by row, from 0, in {size}" if size else "")
+        self.index.setToolTip(tr("Row by row, from 0, in {size}", size=size) if size else "")
 
     def _choose(self) -> None:
         parameter = self._parameter()

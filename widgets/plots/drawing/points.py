@@ -9,6 +9,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPixmap
 
 from gradscribe.engine.protocol.training import DataSample
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import heat
 from gradscribe.widgets.plots.drawing.colors import class_color, class_shape
@@ -75,7 +76,7 @@ def with_drawn_points(points: PlanePoints, drawn: Floats | None) -> PlanePoints:
 
 def class_labels(names: Sequence[str]) -> tuple[str, ...]:
     """Return the display names of classes: a number becomes ``class 0`` and so on."""
-    return tuple(f"class {name}" if name.isdecimal() else name for name in names)
+    return tuple(tr("class {name}", name=name) if name.isdecimal() else name for name in names)
 
 
 def to_pixels(points: PlanePoints, domain: Box, area: QRectF) -> tuple[Floats, Floats]:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QScrollBar
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.plots.plot import Plot
 
@@ -21,7 +22,9 @@ class CanvasScrollBar(QScrollBar):
         super().__init__(Qt.Orientation.Vertical, plot.canvas)
         self._canvas = plot.canvas
         self._area, self._high = QRectF(), 0.0
-        self.setAccessibleName(f"{plot.accessibleName()}, further down")
+        self.setAccessibleName(
+            tr("{accessiblename}, further down", accessiblename=plot.accessibleName())
+        )
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.ArrowCursor)
         self.setSingleStep(round(notch))

@@ -13,6 +13,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QLinearGradient, QPainter
 
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import heat
 
@@ -69,9 +70,9 @@ def legend_number(number: float) -> str:
 def shading_legend(shading: Shading, name: str = "") -> str:
     """Return the legend of the colours for a quantity ``name``."""
     if not shading.middle:
-        return "blue: above zero, orange: below"
+        return tr("blue: above zero, orange: below")
     words = (formatting.elide_middle(name, LONGEST_NAME), "above", legend_number(shading.middle))
-    return f"blue: {' '.join(word for word in words if word)}, orange: below"
+    return tr("blue: {join}, orange: below", join=" ".join(word for word in words if word))
 
 
 def draw_scale(

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from gradscribe.engine.protocol.figures import FigureAxes
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme, contrast, mix
 from gradscribe.widgets.plots.drawing.axes import Axis, axis_around
 from gradscribe.widgets.plots.drawing.colors import class_color
@@ -67,7 +68,7 @@ class FigureAxesPlot(Plot):
         """The axes in sight; None: the one that the figure has."""
         self.lines = [
             AxesLine(
-                line.name or f"line {number}",
+                line.name or tr("line {number}", number=number),
                 np.frombuffer(line.x),
                 np.frombuffer(line.y),
                 line.color,
@@ -80,7 +81,7 @@ class FigureAxesPlot(Plot):
         self._stamps = MarkStamps()
         self.drawn_axes = AxesFrame(QRectF(), Axis(0, 1), Axis(0, 1))
         """The axes as drawn last."""
-        cut = "lines with too many points are missing" if axes.is_cut else ""
+        cut = tr("lines with too many points are missing") if axes.is_cut else ""
         labels = [f"{way}: {text}" for way, text in zip(("across", "up"), axes.labels, strict=True)]
         shown = [words for words, text in zip(labels, axes.labels, strict=True) if text]
         self.set_caption(" · ".join(filter(None, (*shown, cut))))
@@ -115,7 +116,7 @@ class FigureAxesPlot(Plot):
         """Return the entries that switch the scale of each axis."""
         return [
             (
-                f"Logarithmic axis {way}",
+                tr("Logarithmic axis {way}", way=way),
                 partial(self.set_log, side, not self._is_log[side]),
                 self._is_log[side],
             )
@@ -133,7 +134,7 @@ class FigureAxesPlot(Plot):
         """Draw axes, lines and points."""
         fitted = self.fitted(None)
         if fitted is None:
-            draw_placeholder(painter, area, self.theme, "No lines or points here")
+            draw_placeholder(painter, area, self.theme, tr("No lines or points here"))
             return
         entries = [
             (line.name, self.line_color(number), ())
@@ -231,8 +232,16 @@ class FigureAxesPlot(Plot):
             count += inside.size
             if inside.size:
                 mean, least = (formatting.number(float(n)) for n in (inside.mean(), inside.min()))
-                words.append(f"{line.name}  {inside.size:,} points  mean {mean}  least {least}")
-        return [f"{count:,} points", *words[:LISTED]]
+                words.append(
+                    tr(
+                        "{name}  {size:,} points  mean {mean}  least {least}",
+                        name=line.name,
+                        size=inside.size,
+                        mean=mean,
+                        least=least,
+                    )
+                )
+        return [tr("{count:,} points", count=count), *words[:LISTED]]
 
     def table(self, x: Axis, y: Axis) -> Iterator[str]:
         """Yield the points in sight as CSV, line by line, exactly as they were plotted."""

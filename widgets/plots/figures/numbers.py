@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF
 
 from gradscribe.engine.protocol.figures import Figure, FigureAxes
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.plots.drawing.axes import Axis
 
 Floats = NDArray[np.float64]
@@ -66,7 +67,7 @@ class FigureNumbers:
         for number, (axes, _, _, lines) in enumerate(self._axes, 1):
             part = _box(axes).intersected(seen)
             for count, line in enumerate(lines, 1):
-                name = line.name.replace('"', '""') or f"line {count}"
+                name = line.name.replace('"', '""') or tr("line {count}", count=count)
                 inside = (part.left() <= line.across) & (line.across <= part.right())
                 inside &= (part.top() <= line.down) & (line.down <= part.bottom())
                 for x, y in zip(line.x[inside].tolist(), line.y[inside].tolist(), strict=True):

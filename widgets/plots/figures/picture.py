@@ -4,6 +4,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 
 from gradscribe.engine.protocol.figures import Figure
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.figures.matplotlib_svg import MatplotlibSvg
 
@@ -37,7 +38,7 @@ class FigurePicture:
             return
         image = QImage.fromData(self.figure.picture, "PNG")  # type: ignore[arg-type]
         if image.isNull() or max(image.width(), image.height()) > MAX_PNG_SIDE:
-            self.error = "The figure cannot be read: it is no PNG"
+            self.error = tr("The figure cannot be read: it is no PNG")
         else:
             self._image = image
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 from gradscribe.engine.protocol.setup import JsonValue
 from gradscribe.engine.protocol.training import RunStarted, ViewReply, ViewRequest
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.drawing.axes import Axis
@@ -68,9 +69,9 @@ NEAR = 9.0
 EMPTY: Box = (-1.0, -1.0, 1.0, 1.0)
 GRID_SIDE = 100
 """Grid points along each side of a decision boundary."""
-CLASS_LABELS = tuple(f"class {number}" for number in range(5))
+CLASS_LABELS = tuple(tr("class {number}", number=number) for number in range(5))
 """Classes of points that can be drawn."""
-DRAWING_HINT = (
+DRAWING_HINT = tr(
     "click draws, drag moves a point or pans; the menu on the right button takes a point away"
 )
 
@@ -91,7 +92,7 @@ class BoundaryPlot(Plot):
         parent: QWidget | None = None,
         make_canvas: Callable[[Plot], Canvas] = Canvas,
     ) -> None:
-        super().__init__("Model output", "", parent, make_canvas)
+        super().__init__(tr("Model output"), "", parent, make_canvas)
         self.sight: tuple[Axis | None, Axis | None] = (None, None)
         """The axes in sight; None: the one that shows everything."""
         self.drawn_axes = AxesFrame(QRectF(), Axis(0, 1), Axis(0, 1))
@@ -118,14 +119,16 @@ class BoundaryPlot(Plot):
 
     def _make_tools(self) -> None:
         self.discrete = switch_button(
-            "Discrete", "Show which side it takes, not how sure it is", False
+            tr("Discrete"), tr("Show which side it takes, not how sure it is"), False
         )
         self.discrete.toggled.connect(self.set_discrete)
-        self.held_back = switch_button("Validation", "Show the points it does not learn from", True)
+        self.held_back = switch_button(
+            tr("Validation"), tr("Show the points it does not learn from"), True
+        )
         self.held_back.toggled.connect(self.set_validation)
         self.brushes = Choice()
-        self.brushes.setAccessibleName("Class that a click draws")
-        self.brushes.setToolTip("Class that a click draws")
+        self.brushes.setAccessibleName(tr("Class that a click draws"))
+        self.brushes.setToolTip(tr("Class that a click draws"))
         self.brushes.addItems(list(CLASS_LABELS))
         self.brushes.setCurrentIndex(self.brush)
         self.brushes.currentIndexChanged.connect(self._set_brush)
@@ -236,7 +239,7 @@ class BoundaryPlot(Plot):
     def draw_still(self, painter: QPainter, area: QRectF) -> None:
         """Draw ground, axes, points, and the legend below."""
         if self.fitted(None) is None:
-            words = "Click to draw a point" if self.editable else "No data yet"
+            words = tr("Click to draw a point") if self.editable else tr("No data yet")
             draw_placeholder(painter, area, self.theme, words)
             return
         left, bottom, right, top = self._seen
@@ -313,8 +316,8 @@ class BoundaryPlot(Plot):
         """Return the entries that edit the points under the mouse, and switch what is shown."""
         return (
             *self._edits_offered(),
-            ("Discrete", self.discrete.toggle, self._discrete),
-            ("Validation points", self.held_back.toggle, self._validation),
+            (tr("Discrete"), self.discrete.toggle, self._discrete),
+            (tr("Validation points"), self.held_back.toggle, self._validation),
         )
 
     def _edits_offered(self) -> list[tuple[str, Callable[[], object], bool | None]]:
@@ -324,10 +327,14 @@ class BoundaryPlot(Plot):
             return []
         near = self._near(at)
         if near is not None:
-            return [("Remove this point", partial(self.removed.emit, near), None)]
+            return [(tr("Remove this point"), partial(self.removed.emit, near), None)]
         x, y = self._place(at)
         return [
-            (f"Draw a point of {name} here", partial(self.drawn.emit, x, y, kind), None)
+            (
+                tr("Draw a point of {name} here", name=name),
+                partial(self.drawn.emit, x, y, kind),
+                None,
+            )
             for kind, name in enumerate(CLASS_LABELS[: self.classes_offered()])
         ]
 
@@ -343,11 +350,11 @@ class BoundaryPlot(Plot):
     def summary(self, x: Axis, y: Axis) -> list[str]:
         """Return the number of points in a region, of each class, or the mean of their targets."""
         points, inside = self._points, self._inside(x, y)
-        words = [f"{np.count_nonzero(inside):,} points"]
+        words = [tr("{count_nonzero:,} points", count_nonzero=np.count_nonzero(inside))]
         if points.targets is not None and inside.any():
             found = points.targets[inside]
             mean, least = (formatting.number(float(n)) for n in (found.mean(), found.min()))
-            words.append(f"targets: mean {mean}  least {least}")
+            words.append(tr("targets: mean {mean}  least {least}", mean=mean, least=least))
         elif points.kinds is not None:
             kinds, counts = np.unique(points.kinds[inside], return_counts=True)
             words += [
@@ -481,9 +488,9 @@ def class_legend(
     if targets is not None:
         return shading_legend(shading_of(targets), "".join(target[:1]))
     if task != "binary" or len(names) < 2:
-        return "pale: unsure"
+        return tr("pale: unsure")
     first, second = class_labels(names[:2])
-    return f"blue: {second}, orange: {first}, pale: unsure"
+    return tr("blue: {second}, orange: {first}, pale: unsure", second=second, first=first)
 
 
 def axes_note(names: Sequence[str]) -> list[str]:
@@ -491,7 +498,7 @@ def axes_note(names: Sequence[str]) -> list[str]:
     if len(names) != 2 or tuple(names) == ("x1", "x2"):
         return []
     across, up = (formatting.elide_middle(name, LONGEST_NAME) for name in names)
-    return [f"across: {across}, up: {up}"]
+    return [tr("across: {across}, up: {up}", across=across, up=up)]
 
 
 def accuracy_text(view: ViewReply) -> str:
@@ -500,9 +507,13 @@ def accuracy_text(view: ViewReply) -> str:
     right, count = facts.get("train_right"), facts.get("train_count")
     if right is None or count is None:
         return ""
-    words = f"{right:.0f} of {count:.0f} right"
+    words = tr("{right:.0f} of {count:.0f} right", right=right, count=count)
     held, of = facts.get("val_right"), facts.get("val_count")
-    return f"{words} · validation {held:.0f} of {of:.0f}" if held is not None and of else words
+    return (
+        tr("{words} · validation {held:.0f} of {of:.0f}", words=words, held=held, of=of)
+        if held is not None and of
+        else words
+    )
 
 
 def applies(run: ShownRun) -> bool:
@@ -559,7 +570,7 @@ def _clear(plot: BoundaryPlot) -> None:
 
 
 ENTRY = TrainingView(
-    "Output",
+    tr("Output"),
     "output",
     10,
     BoundaryPlot,

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractItemView, QLayout, QTableWidget, QTableWi
 
 from gradscribe.engine.protocol.training import ViewReply
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label, sheet
@@ -46,10 +47,10 @@ def examples_of(run: ShownRun, view: ViewReply, names: Sequence[str]) -> ShownEx
     """Return the examples in a view of the kind ``confusion``."""
     rows, x = view.arrays["rows"].array(), view.arrays["x"].array()
     is_picture = x.ndim > 2
-    columns: list[tuple[str, list[str]]] = [("Row", [f"{row:,}" for row in rows.tolist()])]
+    columns: list[tuple[str, list[str]]] = [(tr("Row"), [f"{row:,}" for row in rows.tolist()])]
     if "wanted" in view.arrays:
         for title, tokens in (
-            ("Input", x),
+            (tr("Input"), x),
             *((k.capitalize(), view.arrays[k].array()) for k in ("wanted", "given")),
         ):
             columns.append((title, [_sequence(line, names) for line in tokens]))
@@ -60,7 +61,7 @@ def examples_of(run: ShownRun, view: ViewReply, names: Sequence[str]) -> ShownEx
             title = known[at] if at < len(known) else f"x{at + 1}"
             columns.append((title, [formatting.number(float(n), 3) for n in flat[:, at]]))
     if "sure" in view.arrays:
-        columns.append(("Sure", [f"{100 * n:.0f} %" for n in view.arrays["sure"].array()]))
+        columns.append((tr("Sure"), [f"{100 * n:.0f} %" for n in view.arrays["sure"].array()]))
     pictures = [_picture(one) for one in x] if is_picture else [None] * len(rows)
     texts = zip(*(cells for _, cells in columns), strict=True)
     made = [ShownExample(line, pic) for line, pic in zip(texts, pictures, strict=True)]
@@ -92,7 +93,7 @@ class CellExamples(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.heading, self.note = Label("heading"), Label("caption")
         self.table = QTableWidget(0, 0)
-        self.table.setAccessibleName("Examples")
+        self.table.setAccessibleName(tr("Examples"))
         self.table.setProperty("bare", True)
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -121,7 +122,7 @@ class CellExamples(QWidget):
         """Show the title of another cell until its examples arrive."""
         self.setWindowTitle(words)
         self.heading.say(words)
-        self.note.say("Looking them up…")
+        self.note.say(tr("Looking them up…"))
         self._fill(ShownExamples((), ()))
 
     def show_examples(self, words: str, examples: ShownExamples, count: int) -> None:
@@ -130,12 +131,12 @@ class CellExamples(QWidget):
         self.heading.say(words)
         shown = len(examples.rows)
         if not shown:
-            self.note.say("There is no such example at this step")
+            self.note.say(tr("There is no such example at this step"))
         else:
-            more = f"the first {shown:,}" if shown < count else "all of them"
-            self.note.say(f"{more}, as the model answers at this step")
+            more = tr("the first {shown:,}", shown=shown) if shown < count else tr("all of them")
+            self.note.say(tr("{more}, as the model answers at this step", more=more))
         if examples.header and "Wanted" in examples.header:
-            self.note.say(f"{self.note.said()}; the count is one of tokens")
+            self.note.say(tr("{said}; the count is one of tokens", said=self.note.said()))
         self._fill(examples)
 
     def _fill(self, examples: ShownExamples) -> None:

@@ -10,13 +10,14 @@ from PySide6.QtWidgets import QWidget
 
 from gradscribe.engine.protocol.setup import JsonValue
 from gradscribe.engine.protocol.training import ViewReply, ViewRequest
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.theme import Theme, mix
 from gradscribe.widgets.plots.plot import EDGE, Plot, draw_placeholder
 from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
 from gradscribe.widgets.plots.views.cell_examples import CellExamples, examples_of
 
-PARTS = {"both": "All data", "train": "Training", "val": "Validation"}
+PARTS = {"both": tr("All data"), "train": tr("Training"), "val": tr("Validation")}
 """Parts of the data whose answers are counted, with their titles."""
 _MOVES = {
     Qt.Key.Key_Left: (0, -1),
@@ -35,7 +36,9 @@ class ConfusionMatrix(Plot):
     """Confusion matrix with the true classes as rows and the predicted classes as columns."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Confusion matrix", "rows are the truth, columns the answer", parent)
+        super().__init__(
+            tr("Confusion matrix"), tr("rows are the truth, columns the answer"), parent
+        )
         self._parts: dict[str, Counts] = {}
         self._counts: Counts = np.zeros((0, 0), np.intp)
         self._names: tuple[str, ...] = ()
@@ -47,13 +50,13 @@ class ConfusionMatrix(Plot):
         """The window with the examples of a cell."""
         self._opened: Cell | None = None
         self.part = Choice()
-        self.part.setAccessibleName("Part of the data")
+        self.part.setAccessibleName(tr("Part of the data"))
         for kind, title in PARTS.items():
             self.part.addItem(title, kind)
         self.part.currentIndexChanged.connect(self._choose_part)
         self.tools.addWidget(self.part)
         self.canvas.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.canvas.setAccessibleName("Cells: arrows choose a cell, Return shows its examples")
+        self.canvas.setAccessibleName(tr("Cells: arrows choose a cell, Return shows its examples"))
 
     def show_counts(self, counts: Counts, names: Sequence[str] = ()) -> None:
         """Show (K, K) counts; ``counts[i, j]`` points of class i were predicted as class j."""
@@ -76,7 +79,13 @@ class ConfusionMatrix(Plot):
         held = [c for part, c in self._parts.items() if chosen in ("both", part) and len(c)]
         self._counts = np.sum(held, axis=0) if held else np.zeros((0, 0), np.intp)
         right, total = int(np.trace(self._counts)), int(self._counts.sum())
-        self.set_caption(f"rows are the truth, columns the answer · {right} of {total} right")
+        self.set_caption(
+            tr(
+                "rows are the truth, columns the answer · {right} of {total} right",
+                right=right,
+                total=total,
+            )
+        )
         if self.cell is not None and max(self.cell) >= len(self._counts):
             self.cell = None
         self.refresh()
@@ -98,7 +107,7 @@ class ConfusionMatrix(Plot):
         """Draw the table, without sums."""
         kinds = len(self._counts)
         if not kinds:
-            draw_placeholder(painter, area, self.theme, "No classes here")
+            draw_placeholder(painter, area, self.theme, tr("No classes here"))
             return
         painter.setFont(self.theme.font(11, 500))
         metrics = QFontMetricsF(painter.font())
@@ -194,16 +203,18 @@ class ConfusionMatrix(Plot):
     def _point_at(self, cell: Cell | None) -> None:
         self.cell = cell
         words = self.describe(cell) if cell is not None else ""
-        self.canvas.setToolTip(f"{words}: a click shows them" if words else "")
+        self.canvas.setToolTip(tr("{words}: a click shows them", words=words) if words else "")
         self.canvas.setAccessibleDescription(words)
         self.refresh()
 
     def describe(self, cell: Cell) -> str:
         """Return what a cell counts: ``3 of cat taken for dog``."""
         row, column = cell
-        count = f"{int(self._counts[cell]):,} of {self._names[row]}"
+        count = tr("{int:,} of {names}", int=int(self._counts[cell]), names=self._names[row])
         return (
-            f"{count} recognized" if row == column else f"{count} taken for {self._names[column]}"
+            tr("{count} recognized", count=count)
+            if row == column
+            else tr("{count} taken for {names}", count=count, names=self._names[column])
         )
 
     def open_cell(self, cell: Cell) -> None:
@@ -246,7 +257,7 @@ def _show(plot: ConfusionMatrix, run: ShownRun, view: ViewReply) -> None:
 
 
 ENTRY = TrainingView(
-    "Output",
+    tr("Output"),
     "output",
     20,
     ConfusionMatrix,

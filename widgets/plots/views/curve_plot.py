@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.plots.drawing.axes import Axis, axis_around
 from gradscribe.widgets.plots.drawing.curve_legend import draw_legend
@@ -92,10 +93,10 @@ class CurvePlot(Plot):
         self.log = log
         self.smoothing = 0.0
         """Distance of the smoothing in pixels, the same for all curves and whatever is in sight."""
-        self.placeholder = "Nothing yet"
+        self.placeholder = tr("Nothing yet")
         self.is_keyed = False
         """True to show a legend below the plot."""
-        self.step_word = "Step"
+        self.step_word = tr("Step")
         """Word for a step, in the bubble under the mouse."""
         self._position: float | None = None
         self.curves: tuple[PlotCurve, ...] = ()
@@ -232,7 +233,8 @@ class CurvePlot(Plot):
         line = exponential_average(rows[2], smooth * self._points_a_pixel(steps))[::stride]
         points = self._drawn.points(steps[::stride], line)
         thick = vertical_travel(points) < LONGEST_THICK
-        pen = QPen(curve.color, curve.width * min(1.5, self.theme.scale) if thick else 1.0)
+        wide = self.theme.stroke(curve.width * min(1.5, self.theme.scale) if thick else 1.0)
+        pen = QPen(curve.color, wide)
         pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
         if curve.dashes and thick:
             pen.setDashPattern([dash / curve.width * 1.5 for dash in curve.dashes])
@@ -323,7 +325,10 @@ class CurvePlot(Plot):
         ]
         colors = [self.theme.surface, *(c.color for c, _ in lines[:LISTED])]
         flags = flags_near(self._drawn, self.flags, self.mouse.x())
-        words += [f"after step {step:,}: {change}" for step, change in flags[:LISTED]]
+        words += [
+            tr("after step {step:,}: {change}", step=step, change=change)
+            for step, change in flags[:LISTED]
+        ]
         colors += [self.theme.parameter] * len(flags[:LISTED])
         draw_bubble(painter, frame, QPointF(x, self.mouse.y()), words, colors, self.theme)
 

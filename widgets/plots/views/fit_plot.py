@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from gradscribe.engine.protocol.training import DataSample, ViewReply, ViewRequest
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import faded
 from gradscribe.widgets.plots.drawing.axes import Axis, axis_around
 from gradscribe.widgets.plots.drawing.marks import Mark, MarkStamps
@@ -29,7 +30,7 @@ from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
 from gradscribe.widgets.plots.views.curve_plot import draw_bubble
 
 NEAR = 9.0
-TRUE_CAPTION = "dashed: the true function"
+TRUE_CAPTION = tr("dashed: the true function")
 
 Floats = NDArray[np.floating]
 _NOTHING = np.empty(0)
@@ -48,7 +49,7 @@ class FitPlot(Plot):
         parent: QWidget | None = None,
         make_canvas: Callable[[Plot], Canvas] = Canvas,
     ) -> None:
-        super().__init__("Fit", "", parent, make_canvas)
+        super().__init__(tr("Fit"), "", parent, make_canvas)
         self.sight: tuple[Axis | None, Axis | None] = (None, None)
         """The axes in sight; None: the one that shows everything."""
         self.editable = False
@@ -62,8 +63,8 @@ class FitPlot(Plot):
         """The axes as drawn last."""
         self._stamps = MarkStamps()
         self._held: int | None = None
-        tip = "Show what is left when the fit is taken away from the data"
-        self.residuals = switch_button("Residuals", tip, False)
+        tip = tr("Show what is left when the fit is taken away from the data")
+        self.residuals = switch_button(tr("Residuals"), tip, False)
         self.residuals.toggled.connect(lambda _on: self.refresh())
         self.tools.addWidget(self.residuals)
 
@@ -126,7 +127,7 @@ class FitPlot(Plot):
         """Draw axes, residuals, points and the curve."""
         fitted = self.fitted(None)
         if fitted is None:
-            draw_placeholder(painter, area, self.theme, "No data yet")
+            draw_placeholder(painter, area, self.theme, tr("No data yet"))
             return
         over, y = self.residuals.isChecked(), self._shown_y()
         x_axis, y_axis = self.sight[0] or fitted[0], self.sight[1] or fitted[1]
@@ -173,7 +174,7 @@ class FitPlot(Plot):
 
     def options_offered(self) -> Sequence[tuple[str, Callable[[], object], bool | None]]:
         """Return the entries that edit the points under the mouse, and that for the residuals."""
-        switch = ("Residuals", self.residuals.toggle, self.residuals.isChecked())
+        switch = (tr("Residuals"), self.residuals.toggle, self.residuals.isChecked())
         return (*self._edits_offered(), switch)
 
     def _edits_offered(self) -> list[tuple[str, Callable[[], object], bool | None]]:
@@ -185,9 +186,9 @@ class FitPlot(Plot):
             return []
         near = self._near(at, self._y)
         if near is not None:
-            return [("Remove this point", partial(self.removed.emit, near), None)]
+            return [(tr("Remove this point"), partial(self.removed.emit, near), None)]
         draw = partial(self.drawn.emit, frame.x_at(at), frame.y_at(at), 0)
-        return [("Draw a point here", draw, None)]
+        return [(tr("Draw a point here"), draw, None)]
 
     def _inside(self, x: Axis, y: Axis) -> NDArray[np.bool_]:
         return between(self._x, x) & between(self._shown_y(), y)
@@ -195,15 +196,21 @@ class FitPlot(Plot):
     def summary(self, x: Axis, y: Axis) -> list[str]:
         """Return count, and mean, least and root mean square of the residuals in a region."""
         inside = self._inside(x, y)
-        words = [f"{np.count_nonzero(inside):,} points"]
+        words = [tr("{count_nonzero:,} points", count_nonzero=np.count_nonzero(inside))]
         found = self.residual_values()[inside]
         found = found[np.isfinite(found)]
         if found.size:
             with np.errstate(over="ignore", invalid="ignore"):
                 spread = np.sqrt(np.mean(found**2))
                 numbers = [formatting.number(float(n)) for n in (found.mean(), found.min(), spread)]
-            words.append(f"residuals: mean {numbers[0]}  least {numbers[1]}")
-            words.append(f"root mean square {numbers[2]}")
+            words.append(
+                tr(
+                    "residuals: mean {numbers}  least {numbers_2}",
+                    numbers=numbers[0],
+                    numbers_2=numbers[1],
+                )
+            )
+            words.append(tr("root mean square {numbers}", numbers=numbers[2]))
         return words
 
     def table(self, x: Axis, y: Axis) -> Iterator[str]:
@@ -275,15 +282,22 @@ class FitPlot(Plot):
         words, colors = [f"{self._names[0]}  {formatting.number(x, 3)}"], [self.theme.ink]
         if self._curve[0].size:
             output = float(np.interp(x, *self._curve))
-            words.append(f"fit  {formatting.number(output, 3)}")
+            words.append(tr("fit  {number}", number=formatting.number(output, 3)))
             colors.append(self.theme.forward)
         if self._true[0].size:
-            words.append(f"true  {formatting.number(float(np.interp(x, *self._true)), 3)}")
+            words.append(
+                tr("true  {number}", number=formatting.number(float(np.interp(x, *self._true)), 3))
+            )
             colors.append(self.theme.ink2)
         near = self._near(self.mouse, y)
         if near is not None:
             words.append(f"{self._names[1]}  {formatting.number(float(self._y[near]), 3)}")
-            words.append(f"residual  {formatting.number(float(self.residual_values()[near]), 3)}")
+            words.append(
+                tr(
+                    "residual  {number}",
+                    number=formatting.number(float(self.residual_values()[near]), 3),
+                )
+            )
             colors += [self.theme.data, self.theme.backward]
             for point in finite_points(
                 self.drawn_axes.points(self._x[near : near + 1], y[near : near + 1])
@@ -368,7 +382,7 @@ def _show_residuals(plot: FitPlot, view: ViewReply) -> None:
     ends = np.array([target.min(), target.max()]) if target.size else np.zeros(2)
     plot.show_curve(ends, ends)
     plot.show_true(_NOTHING, _NOTHING)
-    plot.set_caption("across the target, up the output; on the line they agree")
+    plot.set_caption(tr("across the target, up the output; on the line they agree"))
 
 
 def _clear(plot: FitPlot) -> None:
@@ -383,7 +397,7 @@ def _begin(plot: FitPlot) -> None:
 
 
 ENTRY = TrainingView(
-    "Output",
+    tr("Output"),
     "output",
     30,
     FitPlot,

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 from gradscribe.engine.protocol.training import ViewReply, ViewRequest
 from gradscribe.playback.text import formatting
 from gradscribe.playback.text.fitting import fitted_name
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.labels import tip
 from gradscribe.widgets.base.theme import mono_font
 from gradscribe.widgets.plots.drawing.scroll_bar import CanvasScrollBar
@@ -26,7 +27,7 @@ class GradientBars(Plot):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(
-            "Gradient sizes", "norm of ∂L/∂p at the last backward pass, log scale", parent
+            tr("Gradient sizes"), tr("norm of ∂L/∂p at the last backward pass, log scale"), parent
         )
         self._names: tuple[str, ...] = ()
         self._norms: tuple[float | None, ...] = ()
@@ -46,7 +47,7 @@ class GradientBars(Plot):
     def draw(self, painter: QPainter, area: QRectF) -> None:
         """Draw the rows that fit; wheel and scroll bar reach the others."""
         if not self._norms:
-            draw_placeholder(painter, area, self.theme, "No gradient yet")
+            draw_placeholder(painter, area, self.theme, tr("No gradient yet"))
             return
         row = ROW * min(1.5, self.theme.scale)
         inner = area.adjusted(EDGE, 2, -EDGE, -8)
@@ -127,7 +128,7 @@ def _show(plot: GradientBars, run: ShownRun, view: ViewReply) -> None:
 
 
 ENTRY = TrainingView(
-    "Now",
+    tr("Now"),
     "numbers",
     10,
     GradientBars,

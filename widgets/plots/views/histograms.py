@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QWidget
 from gradscribe.engine.protocol.training import ViewReply, ViewRequest
 from gradscribe.playback.text import formatting
 from gradscribe.playback.text.fitting import fitted_name
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.theme import mono_font
 from gradscribe.widgets.plots.drawing.scroll_bar import CanvasScrollBar
@@ -39,7 +40,7 @@ class TensorHistogram:
     high: float
 
 
-NOTHING = "Nothing to count yet"
+NOTHING = tr("Nothing to count yet")
 
 
 class HistogramGrid(Plot):
@@ -131,10 +132,10 @@ class TensorHistograms(HistogramGrid):
     """Histograms of weights, gradients or activations, as chosen."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Histograms", "how the numbers of each tensor are spread", parent)
+        super().__init__(tr("Histograms"), tr("how the numbers of each tensor are spread"), parent)
         self.choice = Choice()
-        self.choice.setAccessibleName("Which numbers")
-        self.choice.setToolTip("Which numbers")
+        self.choice.setAccessibleName(tr("Which numbers"))
+        self.choice.setToolTip(tr("Which numbers"))
         self.choice.addItems(list(KINDS))
         self.choice.currentIndexChanged.connect(lambda _at: self.wished.emit())
         self.tools.addWidget(self.choice)
@@ -157,7 +158,7 @@ def to_histograms(run: ShownRun, view: ViewReply) -> list[TensorHistogram]:
 
 
 ENTRY = TrainingView(
-    "Histograms",
+    tr("Histograms"),
     "numbers",
     30,
     TensorHistograms,

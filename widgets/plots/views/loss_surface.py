@@ -13,6 +13,7 @@ from gradscribe.engine.protocol.setup import JsonValue
 from gradscribe.engine.protocol.training import Parameter, RunStarted, ViewReply, ViewRequest
 from gradscribe.engine.protocol.training.replies import MAX_SURFACE_PARAMETERS
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.graph.paint import heat
@@ -76,7 +77,7 @@ class LossSurface(Plot):
         parent: QWidget | None = None,
         make_canvas: Callable[[Plot], Canvas] = Canvas,
     ) -> None:
-        super().__init__("Loss surface", "", parent, make_canvas)
+        super().__init__(tr("Loss surface"), "", parent, make_canvas)
         self.sight: tuple[Axis | None, Axis | None] = (None, None)
         """The axes in sight; None: the one that shows everything."""
         self.drawn_axes = AxesFrame(QRectF(), Axis(0, 1), Axis(0, 1))
@@ -95,12 +96,12 @@ class LossSurface(Plot):
         """Image of the losses, created when painted."""
         self._has_two = False
         self.directions = Choice()
-        self.directions.setAccessibleName("Directions")
-        self.directions.setToolTip("Directions")
+        self.directions.setAccessibleName(tr("Directions"))
+        self.directions.setToolTip(tr("Directions"))
         for kind, name in DIRECTIONS.items():
             self.directions.addItem(name, kind)
         self.directions.currentIndexChanged.connect(lambda _at: self.wished.emit())
-        self.across, self.up = ElementPicker("Across"), ElementPicker("Up")
+        self.across, self.up = ElementPicker(tr("Across")), ElementPicker(tr("Up"))
         for pick in (self.across, self.up):
             pick.hide()
             pick.chosen.connect(self.wished)
@@ -143,7 +144,13 @@ class LossSurface(Plot):
         self._grid = np.asarray(grid, np.float64)
         self._image = None
         self._lines = self._equal_losses()
-        self.set_caption(f"across {names[0]}, up {names[1]} · stronger colour is a lower loss")
+        self.set_caption(
+            tr(
+                "across {names}, up {names_2} · stronger colour is a lower loss",
+                names=names[0],
+                names_2=names[1],
+            )
+        )
         self.refresh()
 
     def show_path(self, path: Grid, steps: Sequence[int] | NDArray[np.integer] = ()) -> None:
@@ -204,7 +211,9 @@ class LossSurface(Plot):
         """Draw losses, axes and path."""
         fitted = self.fitted(None)
         if fitted is None:
-            words = "The weights are not finite here" if self._grid.size else "Not computed yet"
+            words = (
+                tr("The weights are not finite here") if self._grid.size else tr("Not computed yet")
+            )
             draw_placeholder(painter, area, self.theme, words)
             return
         x, y = self.sight[0] or fitted[0], self.sight[1] or fitted[1]
@@ -342,12 +351,12 @@ class LossSurface(Plot):
         words = [
             f"{self._names[0]}  {formatting.number(x, 3)}",
             f"{self._names[1]}  {formatting.number(y, 3)}",
-            f"loss  {formatting.number(self.loss_at(x, y))}",
+            tr("loss  {number}", number=formatting.number(self.loss_at(x, y))),
         ]
         colors = [self.theme.ink, self.theme.parameter, self.theme.forward]
         near = self._near(at)
         if near is not None:
-            words.append(f"step  {self._steps[near]:,}")
+            words.append(tr("step  {steps:,}", steps=self._steps[near]))
             colors.append(self.theme.backward)
         draw_bubble(painter, axes.area, at, words, colors, self.theme)
 
@@ -392,7 +401,7 @@ class LossSurface(Plot):
 
     def options_offered(self) -> Sequence[tuple[str, Callable[[], object], bool | None]]:
         """Return the entry that switches the colours."""
-        return (("Logarithmic colours", lambda: self.set_log(not self.is_log), self.is_log),)
+        return ((tr("Logarithmic colours"), lambda: self.set_log(not self.is_log), self.is_log),)
 
     def _places(self) -> tuple[Grid, Grid]:
         """Return the places of the losses: (columns,) and (rows,)."""
@@ -408,14 +417,14 @@ class LossSurface(Plot):
         found = self._grid[np.ix_(between(up, y), between(across, x))].ravel()
         found = found[np.isfinite(found)]
         if not found.size:
-            return ["No loss was computed here"]
+            return [tr("No loss was computed here")]
         with np.errstate(over="ignore", invalid="ignore"):
             mean, least = (formatting.number(float(n)) for n in (found.mean(), found.min()))
         on_path = between(self._path[:, 0], x) & between(self._path[:, 1], y)
         return [
-            f"{found.size:,} losses",
-            f"mean {mean}  least {least}",
-            f"{np.count_nonzero(on_path):,} places of the path",
+            tr("{size:,} losses", size=found.size),
+            tr("mean {mean}  least {least}", mean=mean, least=least),
+            tr("{count_nonzero:,} places of the path", count_nonzero=np.count_nonzero(on_path)),
         ]
 
     def table(self, x: Axis, y: Axis) -> Iterator[str]:
@@ -508,7 +517,7 @@ def _show(plot: LossSurface, _run: ShownRun, view: ViewReply) -> None:
     chosen = plot.directions.currentData()
     names = {
         "parameters": (plot.across.title(), plot.up.title()),
-        "pca": ("the path's main direction", "its second"),
+        "pca": (tr("the path's main direction"), tr("its second")),
     }.get(chosen, ("a random direction", "another"))
     box = (float(a[0]), float(b[0]), float(a[-1]), float(b[-1]))
     center = [view.facts.get("center_a", 0.0), view.facts.get("center_b", 0.0)]
@@ -531,7 +540,7 @@ def _begin(plot: LossSurface, begun: RunStarted) -> None:
 
 
 ENTRY = TrainingView(
-    "Loss surface",
+    tr("Loss surface"),
     "model",
     30,
     LossSurface,

@@ -9,6 +9,7 @@ from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import Parameter, RunStarted, ViewReply, ViewRequest
 from gradscribe.engine.protocol.training.replies import MAX_VIEW_PARAMETERS
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.plots.drawing.units.weight_lines import LayerWeights
 from gradscribe.widgets.plots.features import FEATURES
 from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
@@ -56,7 +57,7 @@ def _of_picture(begun: RunStarted, view: ViewReply, weights: ViewReply | None) -
     labels = view.arrays["labels"].array().reshape(-1) if "labels" in view.arrays else range(0)
     known, chosen = begun.classes, view.facts.get("chosen", 0.0)
     names = tuple(
-        known[int(label)] if label in range(len(known)) else f"example {label}"
+        known[int(label)] if label in range(len(known)) else tr("example {label}", label=label)
         for label in labels[: len(given)]
     )
     on = tuple(place == chosen for place in range(len(names)))
@@ -199,14 +200,14 @@ def _begin(plot: UnitMaps, begun: RunStarted) -> None:
 
 
 ENTRY = TrainingView(
-    "Network",
+    tr("Network"),
     "model",
     20,
     UnitMaps,
     ("units", "weights"),
     wishes=_wishes,
     show=_show,
-    clear=lambda plot: plot.show_layers((), "Nothing yet"),
+    clear=lambda plot: plot.show_layers((), tr("Nothing yet")),
     begin=_begin,
     show_data=_show_data,
 )

@@ -7,11 +7,12 @@ from numpy.typing import NDArray
 
 from gradscribe.engine.protocol.training import RunStarted, ViewReply, ViewRequest
 from gradscribe.engine.protocol.training.replies import MAX_VIEW_PARAMETERS
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.plots.training_view import SLOW_MS, ShownRun, TrainingView, size_note
 from gradscribe.widgets.plots.views.histograms import NOTHING, HistogramGrid, TensorHistogram
 
-CAPTION = "optimizer state of each parameter"
-NO_STATE = "This optimizer has no state"
+CAPTION = tr("optimizer state of each parameter")
+NO_STATE = tr("This optimizer has no state")
 BINS = 24
 
 
@@ -49,10 +50,10 @@ def _begin(plot: HistogramGrid, begun: RunStarted) -> None:
 
 
 ENTRY = TrainingView(
-    "State",
+    tr("State"),
     "numbers",
     40,
-    lambda: HistogramGrid("Optimizer state", CAPTION),
+    lambda: HistogramGrid(tr("Optimizer state"), CAPTION),
     ("optimizer",),
     wishes=lambda _plot, _run: (ViewRequest("optimizer", SLOW_MS),),
     show=_show,

@@ -10,6 +10,8 @@ from PySide6.QtGui import QFontMetricsF, QImage, QPainter, QPainterPath, QPen, Q
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
+from gradscribe.widgets.base.motion import is_reduced
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import heat
 from gradscribe.widgets.plots.drawing.points import (
@@ -40,9 +42,11 @@ ENLARGED_PX = 150.0
 """Pixels of the map under the mouse."""
 OFF_OPACITY = 0.3
 """Opacity of an input that the model is not given."""
-ABOUT = "output of each unit · lines are weights, dashed if negative · squares are biases"
-ABOUT_IMAGES = "output of each filter for the image chosen at the left · click another to choose it"
-NO_UNITS = "Units are shown for models on one or two features, or on images"
+ABOUT = tr("output of each unit · lines are weights, dashed if negative · squares are biases")
+ABOUT_IMAGES = tr(
+    "output of each filter for the image chosen at the left · click another to choose it"
+)
+NO_UNITS = tr("Units are shown for models on one or two features, or on images")
 WHEEL = 40.0
 """Pixels that a notch of the wheel scrolls by, if not all units fit."""
 FLOW_PX = 2.0
@@ -84,7 +88,10 @@ class LayerMaps:
         """Return the title of a unit, and its bias, if it has one."""
         has_bias = self.wires is not None and unit < len(self.wires.bias)
         bias = float(self.wires.bias[unit]) if self.wires is not None and has_bias else 0.0
-        return [self.title(unit), *([f"bias {formatting.number(bias)}"] if has_bias else [])]
+        return [
+            self.title(unit),
+            *([tr("bias {number}", number=formatting.number(bias))] if has_bias else []),
+        ]
 
 
 class UnitMaps(Plot):
@@ -100,11 +107,11 @@ class UnitMaps(Plot):
     """(parameter, flat index, number) of an edited weight."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Network", ABOUT, parent)
+        super().__init__(tr("Network"), ABOUT, parent)
         self.sample = 0
         """Index of the image that was clicked, to show the maps of."""
         self._layers: tuple[LayerMaps, ...] = ()
-        self._placeholder = "Nothing yet"
+        self._placeholder = tr("Nothing yet")
         self._images: list[list[QImage]] = []
         self._boxes: list[list[QRectF]] = []
         self._wires: list[WeightLine] = []
@@ -135,7 +142,8 @@ class UnitMaps(Plot):
             self.refresh()
 
     def set_animated(self, flows: bool) -> None:
-        """Animate the wires with each update, as a sign of training."""
+        """Animate the wires with each update, as a sign of training, if things may move."""
+        flows = flows and not is_reduced()
         if flows != (self._flown is not None):
             self._flown = 0.0 if flows else None
             self.refresh()
@@ -343,7 +351,7 @@ class UnitMaps(Plot):
         words = [name, f"{kind}  {formatting.number(number)}"]
         colors = [self.theme.ink2, heat.color(-1 if number < 0 else 1, 1, self.theme.dark)]
         if grad is not None:
-            words.append(f"gradient  {formatting.number(float(grad))}")
+            words.append(tr("gradient  {number}", number=formatting.number(float(grad))))
             colors.append(self.theme.backward)
         draw_bubble(painter, area, self.mouse, words, colors, self.theme)
 

@@ -17,16 +17,17 @@ from PySide6.QtWidgets import (
 from gradscribe.engine.protocol.training import Parameter, RunStarted, ViewReply, ViewRequest
 from gradscribe.engine.protocol.training.replies import MAX_VIEW_PARAMETERS
 from gradscribe.playback.explain.update import number, update_lines
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label, plain_label, sheet
 from gradscribe.widgets.base.theme import Theme, mono_font
 from gradscribe.widgets.plots.training_view import SLOW_MS, ShownRun, TrainingView, size_note
 
-TITLE = "Update of a weight"
-CAPTION = "of the next step"
-SKIPPED = "No update: its .grad is None, and the optimizer skips such a parameter"
-NO_FORMULA = "There is no formula here for this optimizer; SGD and Adam have one"
+TITLE = tr("Update of a weight")
+CAPTION = tr("of the next step")
+SKIPPED = tr("No update: its .grad is None, and the optimizer skips such a parameter")
+NO_FORMULA = tr("There is no formula here for this optimizer; SGD and Adam have one")
 
 
 class UpdateCheck(QWidget):
@@ -41,11 +42,11 @@ class UpdateCheck(QWidget):
         self._facts: Mapping[str, float] = {}
         self._step = 0
         self.parameter = Choice()
-        self.parameter.setAccessibleName("Parameter")
+        self.parameter.setAccessibleName(tr("Parameter"))
         self.parameter.currentIndexChanged.connect(self._choose)
         self.element = QSpinBox()
-        self.element.setAccessibleName("Element")
-        self.element.setToolTip("Number of the element, counted row by row from 0")
+        self.element.setAccessibleName(tr("Element"))
+        self.element.setToolTip(tr("Number of the element, counted row by row from 0"))
         self.element.valueChanged.connect(self._show)
         self.place, self.when = Label("caption").fit_text(), Label("caption", CAPTION)
         inside = QWidget()
@@ -136,7 +137,7 @@ class UpdateCheck(QWidget):
         self.made.say(_outcome(numbers, bool(lines)) if numbers else "")
         self.all.say(_all_weights(self._facts))
         if self._arrays:
-            self.when.say(f"of step {self._step + 1:,}")
+            self.when.say(tr("of step {value:,}", value=self._step + 1))
 
 
 def _code_label() -> QLabel:
@@ -158,11 +159,16 @@ def _outcome(numbers: Mapping[str, float], has_lines: bool) -> str:
     if math.isnan(numbers.get("grad", math.nan)):
         return SKIPPED
     if not has_lines:
-        return f"{NO_FORMULA}: {number(numbers['before'])} becomes {number(after)}"
+        return tr(
+            "{no_formula}: {number} becomes {number_2}",
+            no_formula=NO_FORMULA,
+            number=number(numbers["before"]),
+            number_2=number(after),
+        )
     if after == formula:
-        return f"torch makes {number(after)}, equal to the bit"
+        return tr("torch makes {number}, equal to the bit", number=number(after))
     apart = number(abs(after - formula))
-    return f"torch makes {number(after)}, which is {apart} away"
+    return tr("torch makes {number}, which is {apart} away", number=number(after), apart=apart)
 
 
 def _all_weights(facts: Mapping[str, float]) -> str:
@@ -170,10 +176,12 @@ def _all_weights(facts: Mapping[str, float]) -> str:
     if not weights or not facts.get("kind"):
         return ""
     if equal == weights:
-        return f"All {weights:,} weights equal to the bit"
-    return f"{equal:,} of {weights:,} weights equal to the bit; the others at most " + number(
-        facts.get("apart", math.nan)
-    )
+        return tr("All {weights:,} weights equal to the bit", weights=weights)
+    return tr(
+        "{equal:,} of {weights:,} weights equal to the bit; the others at most ",
+        equal=equal,
+        weights=weights,
+    ) + number(facts.get("apart", math.nan))
 
 
 def _show(check: UpdateCheck, _run: ShownRun, view: ViewReply) -> None:
@@ -181,7 +189,7 @@ def _show(check: UpdateCheck, _run: ShownRun, view: ViewReply) -> None:
 
 
 ENTRY = TrainingView(
-    "Update",
+    tr("Update"),
     "steps",
     15,
     UpdateCheck,

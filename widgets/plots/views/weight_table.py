@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 from gradscribe.engine.protocol.training import Parameter, RunStarted, ViewReply, ViewRequest
 from gradscribe.engine.protocol.training.replies import MAX_VIEW_PARAMETERS
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.choice import Choice
@@ -36,7 +37,7 @@ from gradscribe.widgets.plots.training_view import ShownRun, TrainingView, size_
 MOST = 256
 """Most rows and columns that are shown."""
 
-EDIT_HINT = "double click changes a number; the run goes on with it"
+EDIT_HINT = tr("double click changes a number; the run goes on with it")
 LONGEST = 24
 """Most characters of an invalid text in the message about it."""
 
@@ -89,7 +90,7 @@ class _Grid(QAbstractTableModel):
             return exact_text(self.numbers[at])
         if role == Qt.ItemDataRole.ToolTipRole:
             grad = (
-                f"\ngradient {formatting.number(float(self.grads[at]))}"
+                tr("\ngradient {number}", number=formatting.number(float(self.grads[at])))
                 if self.grads is not None
                 else ""
             )
@@ -152,10 +153,10 @@ class WeightTable(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Weights")
-        self.heading = Heading("Weights", EDIT_HINT)
+        self.setAccessibleName(tr("Weights"))
+        self.heading = Heading(tr("Weights"), EDIT_HINT)
         self.choice = Choice()
-        self.choice.setAccessibleName("Parameter")
+        self.choice.setAccessibleName(tr("Parameter"))
         # The ends of parameter names must be visible to distinguish them.
         self.choice.setSizeAdjustPolicy(Choice.SizeAdjustPolicy.AdjustToContents)
         self.choice.setMinimumWidth(150)
@@ -166,11 +167,11 @@ class WeightTable(QWidget):
         self.table.setModel(self.grid)
         self.table.setItemDelegate(_Tinted(self.table))
         self.table.setProperty("bare", True)
-        self.table.setAccessibleName("Numbers of the parameter")
+        self.table.setAccessibleName(tr("Numbers of the parameter"))
         menus.offer_copies(
             self.table,
-            ("Edit the number", lambda: self.table.edit(self.table.currentIndex())),
-            ("Copy the number", self._copy_number),
+            (tr("Edit the number"), lambda: self.table.edit(self.table.currentIndex())),
+            (tr("Copy the number"), self._copy_number),
             role=Qt.ItemDataRole.EditRole,
         )
         self.table.horizontalHeader().setDefaultSectionSize(96)
@@ -216,7 +217,7 @@ class WeightTable(QWidget):
 
     def show_step(self, step: int | None) -> None:
         """Say which step the numbers are of; None: say nothing."""
-        self.step.say("" if step is None else f"step {step:,}")
+        self.step.say("" if step is None else tr("step {step:,}", step=step))
 
     def show_flat(self, flat: Floats, grads: Floats | None = None) -> None:
         """Take the flat vectors of all parameters and of their gradients."""
@@ -244,7 +245,7 @@ class WeightTable(QWidget):
 
     def _refuse(self, typed: str) -> None:
         short = typed if len(typed) <= LONGEST else f"{typed[:LONGEST]}…"
-        self.refused.emit(f"“{short}” is not a valid weight; the old value stays")
+        self.refused.emit(tr("“{short}” is not a valid weight; the old value stays", short=short))
 
     def _emit_edit(self, index: int, number: float) -> None:
         parameter = self._chosen()
@@ -269,7 +270,7 @@ def _matrix(flat: Floats, parameter: Parameter) -> Floats | None:
 
 def _begin(table: WeightTable, begun: RunStarted) -> None:
     table.set_parameters(begun.parameters)
-    table.heading.set_text("Weights", size_note(begun, MAX_VIEW_PARAMETERS) or EDIT_HINT)
+    table.heading.set_text(tr("Weights"), size_note(begun, MAX_VIEW_PARAMETERS) or EDIT_HINT)
 
 
 def _show_reply(table: WeightTable, _run: ShownRun, view: ViewReply) -> None:
@@ -278,7 +279,7 @@ def _show_reply(table: WeightTable, _run: ShownRun, view: ViewReply) -> None:
 
 
 ENTRY = TrainingView(
-    "Weights",
+    tr("Weights"),
     "steps",
     30,
     WeightTable,

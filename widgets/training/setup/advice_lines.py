@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from gradscribe.engine.protocol.training import Advice
+from gradscribe.playback.translation import translated
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label
 
@@ -41,14 +42,14 @@ class AdviceLines(QWidget):
             self.buttons[0].setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _add(self, advice: Advice) -> None:
-        line = Label("caption", advice.words, self)
-        line.setAccessibleName(advice.words)
+        line = Label("caption", translated(advice.words), self)
+        line.setAccessibleName(translated(advice.words))
         self._rows.addWidget(line)
         self.lines.append(line)
         if advice.button and advice.change:
-            button = QPushButton(advice.button, self)
+            button = QPushButton(translated(advice.button), self)
             button.setProperty("crumb", True)
-            button.setAccessibleDescription(advice.words)
+            button.setAccessibleDescription(translated(advice.words))
             button.clicked.connect(lambda: self.followed.emit(advice))
             self._rows.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
             self.buttons.append(button)

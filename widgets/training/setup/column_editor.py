@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from gradscribe.engine.protocol.training import ColumnSummary
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label
@@ -16,21 +17,26 @@ from gradscribe.widgets.training.wheel_filter import ignore_wheel
 INPUT, TARGET, MORE, NONE = "input", "target", "one more target", ""
 USES = (NONE, INPUT, TARGET, MORE)
 """In this order an arrow key that leads to another use passes no target."""
-_USE_TEXTS = {INPUT: "Input", TARGET: "Target", MORE: "One more target", NONE: "Left out"}
+_USE_TEXTS = {
+    INPUT: tr("Input"),
+    TARGET: tr("Target"),
+    MORE: tr("One more target"),
+    NONE: tr("Left out"),
+}
 KIND_TEXTS = {
-    "number": "Numbers",
-    "category": "Categories",
-    "days": "Days since the first",
-    "date parts": "Year, month, day…",
-    "text": "Text",
-    "empty": "Nothing",
+    "number": tr("Numbers"),
+    "category": tr("Categories"),
+    "days": tr("Days since the first"),
+    "date parts": tr("Year, month, day…"),
+    "text": tr("Text"),
+    "empty": tr("Nothing"),
 }
 """The kinds of columns as they are called on the screen."""
 MISSING_TEXTS = {
-    "refuse": "Refuse",
-    "leave rows out": "Leave rows out",
-    "mean": "Mean",
-    "own category": "Own category",
+    "refuse": tr("Refuse"),
+    "leave rows out": tr("Leave rows out"),
+    "mean": tr("Mean"),
+    "own category": tr("Own category"),
 }
 LONGEST_NAME = 40
 SPACING = 8
@@ -49,10 +55,12 @@ class ColumnEditor(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.column = self._box("Column", "The column that is described here")
-        self.use = self._box("Use", "What the column is for")
-        self.kind = self._box("Read as", "What becomes of its cells")
-        self.missing = self._box("Missing values", "What is done with rows that miss its value")
+        self.column = self._box(tr("Column"), tr("The column that is described here"))
+        self.use = self._box(tr("Use"), tr("What the column is for"))
+        self.kind = self._box(tr("Read as"), tr("What becomes of its cells"))
+        self.missing = self._box(
+            tr("Missing values"), tr("What is done with rows that miss its value")
+        )
         self.words, self.problem = Label("caption"), Label("error")
         self._details: Sequence[ColumnSummary] = ()
         self._rows = [
@@ -136,15 +144,18 @@ class ColumnEditor(QWidget):
         self.column.setCurrentIndex(number)
         _offer(self.use, [(_USE_TEXTS[each], each) for each in uses], use)
         found = KIND_TEXTS.get(detail.kind, detail.kind).lower()
-        auto = "As found" if given.get("as") else f"As found: {found}"
+        auto = tr("As found") if given.get("as") else tr("As found: {found}", found=found)
         kinds = [(KIND_TEXTS[kind], kind) for kind in detail.choices]
         _offer(self.kind, [(auto, ""), *kinds], given.get("as") or "")
         common = MISSING_TEXTS.get(detail.missing, detail.missing).lower()
-        auto = "As for all" if given.get("missing") else f"As for all: {common}"
+        auto = (
+            tr("As for all") if given.get("missing") else tr("As for all: {common}", common=common)
+        )
         ways = [(text, way) for way, text in MISSING_TEXTS.items()]
         _offer(self.missing, [(auto, ""), *ways], given.get("missing") or "")
         self.missing.setEnabled(bool(detail.blanks) or bool(given.get("missing")))
-        self.words.say(detail.words[:1].upper() + detail.words[1:])
+        words = translated(detail.words)
+        self.words.say(words[:1].upper() + words[1:])
         self.words.setVisible(bool(detail.words))
         self.problem.say(detail.problem)
         self.problem.setVisible(bool(detail.problem))

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QProgressBar, QPushButton, QTableWidget, QTableWid
 
 from gradscribe.engine.protocol.training import FileSummary
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import ngettext, tr, translated
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Label, sheet, tip
 from gradscribe.widgets.base.theme import Theme
@@ -51,9 +52,9 @@ class FilePreview(QWidget):
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
         self.progress.setFixedHeight(6)
-        self.stop = QPushButton("Stop")
+        self.stop = QPushButton(tr("Stop"))
         self.stop.setProperty("crumb", True)
-        self.stop.setToolTip("Read the file no further")
+        self.stop.setToolTip(tr("Read the file no further"))
         self.stop.clicked.connect(self.stopped)
         self._strip = QWidget()
         row = hbox(self._strip)
@@ -62,7 +63,7 @@ class FilePreview(QWidget):
         self._strip.hide()
         self._make_change()
         self.table = QTableWidget()
-        self.table.setAccessibleName("First rows of the file")
+        self.table.setAccessibleName(tr("First rows of the file"))
         self.table.verticalHeader().hide()
         self.table.setMaximumHeight(190)
         self.table.setTabKeyNavigation(False)
@@ -93,9 +94,9 @@ class FilePreview(QWidget):
     def _make_change(self) -> None:
         """Build the row that reports a changed file."""
         self.change_words = Label("warning")
-        self.again_button = QPushButton("Read again")
+        self.again_button = QPushButton(tr("Read again"))
         self.again_button.setProperty("crumb", True)
-        self.again_button.setToolTip("Begin anew with what the file holds now")
+        self.again_button.setToolTip(tr("Begin anew with what the file holds now"))
         self.again_button.clicked.connect(self.again)
         self._change = QWidget()
         row = hbox(self._change)
@@ -123,10 +124,10 @@ class FilePreview(QWidget):
         for part in (self.problem, self.table, self.sampled, self.facts, self.editor):
             part.hide()
         name = PurePath(path).name
-        self.note.say(f"Reading {name}…")
+        self.note.say(tr("Reading {name}…", name=name))
         self.note.show()
         self.progress.setValue(round(100 * share))
-        self.progress.setAccessibleName(f"Reading {name}")
+        self.progress.setAccessibleName(tr("Reading {name}", name=name))
         self.show()
 
     def show_note(self, note: str) -> None:
@@ -153,8 +154,8 @@ class FilePreview(QWidget):
         self.table.setVisible(bool(looked.columns))
         self.facts.say(looked.facts)
         self.facts.setVisible(bool(looked.facts))
-        rows = formatting.count(looked.count, "row")
-        self.note.say(f"{rows} · click a column: input, target, left out")
+        rows = ngettext("{count:,} row", "{count:,} rows", looked.count)
+        self.note.say(tr("{rows} · click a column: input, target, left out", rows=rows))
         self.note.setVisible(bool(looked.columns))
         self.editor.show_columns(looked.details)
         self.table.setColumnCount(len(looked.columns))
@@ -178,9 +179,11 @@ class FilePreview(QWidget):
         for column, name in enumerate(self._looked.columns):
             # The role below a name must be visible however long the name is.
             lines = [formatting.elide_middle(name, LONGEST_NAME), self._use_of(name) or "–"]
-            kind = "numbers" if name in self._numbers() else "text: can be the target, as classes"
+            kind = (
+                "numbers" if name in self._numbers() else tr("text: can be the target, as classes")
+            )
             if column < len(details):
-                kind = details[column].words
+                kind = translated(details[column].words)
                 lines.insert(1, details[column].kind)
             item = QTableWidgetItem("\n".join(lines))
             item.setToolTip(tip(f"{name}\n{kind}"))

@@ -6,13 +6,14 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox
 
 from gradscribe.engine.protocol.training import Parameter
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.training.setup.sections import FoldingSection
 
 MOST_BOXES = 120
 """Most check boxes; a larger model has boxes for its first layers."""
 INDENT = 18
-EMPTY = "The parameters are listed once the run has begun"
+EMPTY = tr("The parameters are listed once the run has begun")
 
 
 class FrozenSection(FoldingSection):
@@ -26,7 +27,7 @@ class FrozenSection(FoldingSection):
         """Check boxes by the beginning of a name: ``0.`` for a layer, ``0.weight``."""
         self._parameters: tuple[Parameter, ...] = ()
         self._frozen: tuple[str, ...] = ()
-        super().__init__("Frozen layers", is_open=False)
+        super().__init__(tr("Frozen layers"), is_open=False)
         self.words = Label("caption", EMPTY)
         self.rows.addWidget(self.words)
 
@@ -63,9 +64,13 @@ class FrozenSection(FoldingSection):
         for name, box in self.boxes.items():
             box.setChecked(all(self._is_frozen(one) for one in self._inside(name)))
         count = sum(self._is_frozen(parameter.name) for parameter in self._parameters)
-        whole = f"{count:,} of {len(self._parameters):,} parameters get no gradient and do not move"
+        whole = tr(
+            "{count:,} of {parameters_count:,} parameters get no gradient and do not move",
+            count=count,
+            parameters_count=len(self._parameters),
+        )
         if self._parameters:
-            self.words.say(whole if count else "A frozen parameter gets no gradient and stays")
+            self.words.say(whole if count else tr("A frozen parameter gets no gradient and stays"))
 
     def _inside(self, name: str) -> list[str]:
         names = (parameter.name for parameter in self._parameters)
@@ -92,7 +97,9 @@ def _entries(parameters: Sequence[Parameter]) -> list[tuple[str, str, str]]:
     for parameter in parameters:
         path, _, own = parameter.name.rpartition(".")
         if path and path != layer:
-            found.append((f"{path}.", f"{path}: {parameter.module}", f"Freeze all of {path}"))
+            found.append(
+                (f"{path}.", f"{path}: {parameter.module}", tr("Freeze all of {path}", path=path))
+            )
         layer = path
         shape = " × ".join(map(str, parameter.shape)) or "a number"
         found.append((parameter.name, own, f"{parameter.name}, {shape}: requires_grad"))

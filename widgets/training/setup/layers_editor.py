@@ -7,6 +7,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
 from gradscribe.playback.text.formatting import MINUS
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.single_shot import single_shot
@@ -44,8 +45,8 @@ class LayersEditor(QWidget):
         self._names: list[str] = []
         self._title = ""
         self._offered: tuple[str, ...] = ()
-        self.more = small_button("+", "One layer more")
-        self.fewer = small_button(MINUS, "One layer fewer")
+        self.more = small_button("+", tr("One layer more"))
+        self.fewer = small_button(MINUS, tr("One layer fewer"))
         self.more.clicked.connect(self._add)
         self.fewer.clicked.connect(self._remove)
         self._count = QLabel()
@@ -78,15 +79,17 @@ class LayersEditor(QWidget):
             choice.setVisible(used and bool(self._offered))
             if used:
                 width = self.widths[index]
-                words = f"{width} unit{'' if width == 1 else 's'}"
+                words = ngettext("{count} unit", "{count} units", width)
                 number.setText(str(width))
                 number.setToolTip(words)
-                number.setAccessibleName(f"{words} in layer {index + 1}")
+                number.setAccessibleName(
+                    tr("{words} in layer {value}", words=words, value=index + 1)
+                )
                 minus.setEnabled(width > self._low)
                 plus.setEnabled(width < self._high)
         count = len(self.widths)
-        words = f"{count} hidden layer{'' if count == 1 else 's'}"
-        self._count.setText(words if count else "no hidden layer")
+        words = ngettext("{count} hidden layer", "{count} hidden layers", count)
+        self._count.setText(words if count else tr("no hidden layer"))
         self.more.setEnabled(count < MOST_LAYERS)
         self.fewer.setEnabled(count > 0)
         self._show_names()
@@ -106,7 +109,7 @@ class LayersEditor(QWidget):
     def _say_layers(self) -> None:
         """Leave out the word "Layer" if it would cut off a choice."""
         for index, (name, minus, plus, number, choice) in enumerate(self._rows):
-            words = f"Layer {index + 1}"
+            words = tr("Layer {value}", value=index + 1)
             fixed = sum(part.sizeHint().width() for part in (minus, plus, number))
             room = self.width() - fixed - 4 * self._grid.spacing()
             wide = name.fontMetrics().horizontalAdvance(words)
@@ -143,7 +146,7 @@ class LayersEditor(QWidget):
         choice.clear()
         for name in self._offered:
             choice.addItem(name, name)
-        words = f"{self._title} of layer {index + 1}"
+        words = tr("{title} of layer {value}", title=self._title, value=index + 1)
         choice.setAccessibleName(words)
         choice.setToolTip(words)
 
@@ -162,12 +165,12 @@ class LayersEditor(QWidget):
 
     def _add_row(self) -> None:
         index = len(self._rows)
-        name, number = QLabel(f"Layer {index + 1}"), QLabel()
+        name, number = QLabel(tr("Layer {value}", value=index + 1)), QLabel()
         name.setProperty("role", "caption")
         number.setAlignment(Qt.AlignmentFlag.AlignCenter)
         number.setMinimumWidth(number.fontMetrics().horizontalAdvance("888"))
-        minus = small_button(MINUS, f"One unit fewer in layer {index + 1}")
-        plus = small_button("+", f"One unit more in layer {index + 1}")
+        minus = small_button(MINUS, tr("One unit fewer in layer {value}", value=index + 1))
+        plus = small_button("+", tr("One unit more in layer {value}", value=index + 1))
         for button, sign in ((minus, -1), (plus, 1)):
             button.setAutoRepeat(True)
             button.clicked.connect(lambda _=False, by=sign: self._widen(index, by))

@@ -8,6 +8,7 @@ from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QLineEdit, QSlider, QWidget
 
 from gradscribe.playback.text.formatting import MINUS
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox
 
 STEPS = 1000
@@ -165,8 +166,8 @@ class NumberField(QWidget):
         try:
             number: float | int = _counted(text) if self._whole else float(text)
         except (ValueError, OverflowError):
-            kind = "a whole number" if self._whole else "a number"
-            self.refused.emit(f"{text or 'Nothing'} is not {kind}")
+            kind = tr("a whole number") if self._whole else "a number"
+            self.refused.emit(tr("{value} is not {kind}", value=text or tr("Nothing"), kind=kind))
             return
         bounds = self._why_not(number)
         if bounds:
@@ -177,12 +178,20 @@ class NumberField(QWidget):
     def _why_not(self, number: float | int) -> str:
         low, high = self._low, self._most
         if not math.isfinite(number):
-            return "The number has to be finite"
+            return tr("The number has to be finite")
         if (low is None or number >= low) and (high is None or number <= high):
             return ""
         if low is not None and high is not None:
-            return f"From {number_text(low)} to {number_text(high)}"
-        return f"At least {number_text(low)}" if low is not None else f"At most {number_text(high)}"
+            return tr(
+                "From {number_text} to {number_text_2}",
+                number_text=number_text(low),
+                number_text_2=number_text(high),
+            )
+        return (
+            tr("At least {number_text}", number_text=number_text(low))
+            if low is not None
+            else tr("At most {number_text}", number_text=number_text(high))
+        )
 
     def _accept(self, number: float | int | None) -> None:
         self.refused.emit("")

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from gradscribe.engine.protocol.training import Option
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label
@@ -30,7 +31,7 @@ from gradscribe.widgets.training.wheel_filter import ignore_wheel
 
 LABEL = 96
 """Width of the labels in pixels."""
-FILE_FILTER = "Tables (*.csv *.tsv *.txt *.dat *.data *.xlsx *.parquet);;All (*)"
+FILE_FILTER = tr("Tables (*.csv *.tsv *.txt *.dat *.data *.xlsx *.parquet);;All (*)")
 REST_MS = 500
 """Pause in typing before a text is committed."""
 
@@ -49,16 +50,16 @@ class OptionRow(QWidget):
     ) -> None:
         super().__init__(parent)
         self.option = option
-        title = title or option.title or option.name.replace("_", " ")
+        title = title or translated(option.title) or option.name.replace("_", " ")
         self.label = QLabel(title, self)
         self.label.setProperty("role", "caption")
-        self.label.setToolTip(option.help)
+        self.label.setToolTip(translated(option.help))
         self._grid = QGridLayout(self)
         self.editor, self._show = self._make(title)
-        self.editor.setToolTip(option.help)
+        self.editor.setToolTip(translated(option.help))
         if not isinstance(self.editor, QPlainTextEdit):
             ignore_wheel(self.editor)
-        self.editor.setAccessibleDescription(option.help)
+        self.editor.setAccessibleDescription(translated(option.help))
         self._lay_out(title)
         self.set_value(option.default)
 
@@ -190,7 +191,7 @@ class OptionRow(QWidget):
         for choice in self.option.choices:
             box.addItem(choice or "none", choice)
         if self.option.each:
-            box.setPlaceholderText("per layer")
+            box.setPlaceholderText(tr("per layer"))
         box.activated.connect(lambda index: self._emit_value(box.itemData(index)))
 
         def show(value: object) -> None:
@@ -212,9 +213,9 @@ class OptionRow(QWidget):
 
     def _make_points(self, title: str) -> tuple[QWidget, Read]:
         host, words = QWidget(), Label("caption")
-        clear = QPushButton("Clear")
+        clear = QPushButton(tr("Clear"))
         clear.setProperty("crumb", True)
-        clear.setToolTip("Remove all points")
+        clear.setToolTip(tr("Remove all points"))
         clear.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         clear.clicked.connect(lambda: self._emit_value([]))
         row = hbox(host)
@@ -224,7 +225,7 @@ class OptionRow(QWidget):
 
         def show(value: object) -> None:
             count = len(value) if isinstance(value, list | tuple) else 0
-            words.setText(f"{count} drawn" if count else "click in the picture")
+            words.setText(tr("{count} drawn", count=count) if count else tr("click in the picture"))
             clear.setEnabled(count > 0)
 
         return host, show
@@ -266,13 +267,13 @@ class OptionRow(QWidget):
         return self._with_browse(edit), show
 
     def _with_browse(self, edit: QLineEdit) -> QWidget:
-        host, browse = QWidget(), QPushButton("Browse…")
+        host, browse = QWidget(), QPushButton(tr("Browse…"))
         browse.setProperty("crumb", True)
-        browse.setToolTip("Choose a file")
+        browse.setToolTip(tr("Choose a file"))
 
         def choose() -> None:
             name, _ = QFileDialog.getOpenFileName(
-                self, "Choose a file of data", edit.text(), FILE_FILTER
+                self, tr("Choose a file of data"), edit.text(), FILE_FILTER
             )
             if name:
                 self._emit_value(name)
@@ -291,7 +292,7 @@ class OptionRow(QWidget):
         try:
             found = [float(word) for word in text.replace(";", ",").split(",") if word.strip()]
         except ValueError:
-            self.show_error("Numbers with commas between them, as 0.9, 0.999")
+            self.show_error(tr("Numbers with commas between them, as 0.9, 0.999"))
             return
         self.show_error("")
         self._emit_value(found)

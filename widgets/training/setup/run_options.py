@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Sequence
 
 from gradscribe.engine.protocol.training import Option
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.plots.features import FEATURES
 
 MOST_INPUTS = 32
@@ -29,38 +30,42 @@ def column_legend(names: Sequence[str]) -> str:
 
 
 DATA_OPTIONS = (
-    Option("train", "float", 0.8, "Share of the data that is trained on", "Training share", 0.1, 1),
+    Option("train", "float", 0.8, tr("Share of the data "
+    "that is trained on"), tr("Training share"), 0.1, 1),
     Option(
-        "standardize", "bool", False, "Shift and scale inputs to mean 0 and deviation 1",
-        "Standardize",
+        "standardize", "bool", False, tr("Shift and scale inputs to mean 0 and deviation 1"),
+        tr("Standardize"),
     ),
     Option(
-        "features", "choices", [], "Columns made from the inputs: what the model is given",
-        "Features", choices=FEATURES,
+        "features", "choices", [], tr("Columns made from the inputs: what the model is given"),
+        tr("Features"), choices=FEATURES,
     ),
 )  # fmt: skip
 BATCH_OPTIONS = (
-    Option("batch", "int", 0, "Examples in a batch; 0 is all of them", "Batch size", 0, 256),
-    Option("shuffle", "bool", True, "Another order in each epoch", "Shuffle"),
+    Option("batch", "int", 0, tr("Examples in a batch; "
+    "0 is all of them"), tr("Batch size"), 0, 256),
+    Option("shuffle", "bool", True, tr("Another order in each epoch"), tr("Shuffle")),
     Option(
-        "accumulate", "int", 1, "Batches whose gradients add up to one step", "Accumulate", 1, 32
+        "accumulate", "int", 1, tr("Batches whose gradients "
+        "add up to one step"), tr("Accumulate"), 1, 32
     ),
-    Option("drop_last", "bool", False, "Leave out a batch that is too small", "Drop last batch"),
+    Option("drop_last", "bool", False, tr("Leave out a batch "
+    "that is too small"), tr("Drop last batch")),
     Option(
-        "validate_every", "int", 50, "Steps between two validation losses; 0: never",
-        "Validate every", 0, 1000,
+        "validate_every", "int", 50, tr("Steps between two validation losses; 0: never"),
+        tr("Validate every"), 0, 1000,
     ),
 )  # fmt: skip
 REGULARIZATION_OPTIONS = (
-    Option("l2", "float", 0.0, "Times half the sum of the squared weights", "L2", 0, 10, True),
-    Option("l1", "float", 0.0, "Times the sum of the weights' sizes", "L1", 0, 10, True),
+    Option("l2", "float", 0.0, tr("Times half the sum of the squared weights"), "L2", 0, 10, True),
+    Option("l1", "float", 0.0, tr("Times the sum of the weights' sizes"), "L1", 0, 10, True),
     Option(
-        "clip_norm", "float", 0.0, "Largest norm of all gradients together; 0: none",
-        "Clip norm", 0, 100, True,
+        "clip_norm", "float", 0.0, tr("Largest norm of all gradients together; 0: none"),
+        tr("Clip norm"), 0, 100, True,
     ),
     Option(
-        "clip_value", "float", 0.0, "Largest size of one gradient; 0: none",
-        "Clip value", 0, 100, True,
+        "clip_value", "float", 0.0, tr("Largest size of one gradient; 0: none"),
+        tr("Clip value"), 0, 100, True,
     ),
 )  # fmt: skip
 DTYPES = ("float32", "float64", "bfloat16", "float16")
@@ -71,31 +76,45 @@ MODES = ("auto", "reference", "captured")
 def machine_options(devices: tuple[str, ...]) -> tuple[Option, ...]:
     """Return the options for seed, device and precision."""
     return (
-        Option("seed", "int", 0, "Decides weights, data and order", "Seed", 0),
-        Option("device", "choice", "cpu", "Where the tensors live", "Device", choices=devices),
-        Option("dtype", "choice", "float32", "Of weights and data", "Dtype", choices=DTYPES),
-        Option("amp", "choice", "", "Autocast to this dtype", "Mixed precision", choices=AMPS),
-        Option("threads", "int", 1, "Threads torch may use; small models want 1", "Threads", 1, 8),
+        Option("seed", "int", 0, tr("Decides weights, data and order"), tr("Seed"), 0),
+        Option(
+            "device", "choice", "cpu", tr("Where the tensors live"), tr("Device"), choices=devices
+        ),
+        Option(
+            "dtype", "choice", "float32", tr("Of weights and data"), tr("Dtype"), choices=DTYPES
+        ),
+        Option(
+            "amp", "choice", "", tr("Autocast to this dtype"), tr("Mixed precision"), choices=AMPS
+        ),
+        Option(
+            "threads",
+            "int",
+            1,
+            tr("Threads torch may use; small models want 1"),
+            tr("Threads"),
+            1,
+            8,
+        ),
         Option(
             "mode",
             "choice",
             "auto",
-            "Reference is the plain loop; captured replays one step, with the same losses",
-            "Loop",
+            tr("Reference is the plain loop; captured replays one step, with the same losses"),
+            tr("Loop"),
             choices=MODES,
         ),
     )
 
 
 MISTAKES = {
-    "no_zero_grad": "No zero_grad()",
-    "column_target": "(N, 1) against (N)",
-    "validate_in_train_mode": "Validation in train mode",
-    "validate_with_grad": "Validation without no_grad",
-    "keep_graphs": "Losses kept with their graphs",
-    "softmax_first": "Softmax before cross-entropy",
-    "huge_lr": "Learning rate too big",
-    "freeze_first": "First layer frozen",
-    "wrong_device": "Data on another device",
+    "no_zero_grad": tr("No zero_grad()"),
+    "column_target": tr("(N, 1) against (N)"),
+    "validate_in_train_mode": tr("Validation in train mode"),
+    "validate_with_grad": tr("Validation without no_grad"),
+    "keep_graphs": tr("Losses kept with their graphs"),
+    "softmax_first": tr("Softmax before cross-entropy"),
+    "huge_lr": tr("Learning rate too big"),
+    "freeze_first": tr("First layer frozen"),
+    "wrong_device": tr("Data on another device"),
 }
 """Titles of the deliberate mistakes."""

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from gradscribe.engine.protocol.setup import JsonValue, Part
 from gradscribe.engine.protocol.training import Advice, CatalogueEntry, Option
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label, sheet
@@ -21,7 +22,7 @@ from gradscribe.widgets.training.wheel_filter import ignore_wheel
 
 NO_PART = ""
 """Name of the choice without a part: the engine's default, or none."""
-OPTION_TITLES = {"n": "examples", "k": "classes", "path": "file", "limit": "rows at most"}
+OPTION_TITLES = {"n": "examples", "k": "classes", "path": "file", "limit": tr("rows at most")}
 """Readable titles of options with short names."""
 
 
@@ -216,10 +217,10 @@ class PartSection(FoldingSection):
         for entry in entries:
             if entry.group and entry.group != group:
                 group = entry.group
-                self._add_group(group)
-            self.choice.addItem(entry.title or entry.name, entry.name)
+                self._add_group(translated(group))
+            self.choice.addItem(translated(entry.title) or entry.name, entry.name)
             self.choice.setItemData(
-                self.choice.count() - 1, entry.help, Qt.ItemDataRole.ToolTipRole
+                self.choice.count() - 1, translated(entry.help), Qt.ItemDataRole.ToolTipRole
             )
         self._shown = "?"
 
@@ -319,7 +320,7 @@ class PartSection(FoldingSection):
         old.hide()
         old.deleteLater()
         host.setVisible(bool(rows))
-        self.help.say(entry.help if entry is not None else "")
+        self.help.say(translated(entry.help) if entry is not None else "")
         self.help.setVisible(bool(entry is not None and entry.help))
 
     def _choose(self, index: int) -> None:
@@ -352,7 +353,9 @@ def _each(rows: Mapping[str, OptionRow]) -> Iterator[tuple[Option, LayersEditor]
 
 def option_title(option: Option) -> str:
     """Return the title of an option, capitalized."""
-    words = option.title or OPTION_TITLES.get(option.name, option.name.replace("_", " "))
+    words = translated(option.title) or OPTION_TITLES.get(
+        option.name, option.name.replace("_", " ")
+    )
     return words[:1].upper() + words[1:]
 
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from gradscribe.engine.protocol.setup import Part, Setup
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import Advice, Catalogue, CatalogueEntry
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.plots.features import FEATURES
 from gradscribe.widgets.training.setup import run_options
@@ -41,7 +42,7 @@ class SetupForm(QWidget):
         """The default training share of each data set."""
         self._data: dict[str, CatalogueEntry] = {}
         self.parts: dict[str, PartSection] = {}
-        self.thumbnails, self.renew = Thumbnails(self), QPushButton("New", self)
+        self.thumbnails, self.renew = Thumbnails(self), QPushButton(tr("New"), self)
         self.extra = QVBoxLayout()
         """Place below the data for widgets of the window, such as the file preview."""
         self.extra.setContentsMargins(16, 0, 12, 0)
@@ -55,28 +56,30 @@ class SetupForm(QWidget):
 
     def _make(self) -> Iterator[None]:
         # From the top down, so that each section is at its final position at once.
-        self._add_part("data", PartSection("Data", ours=True))
+        self._add_part("data", PartSection(tr("Data"), ours=True))
         self._add_pictures()
         self._column.addLayout(self.extra)
         yield
-        self.split = self._add_rows(OptionSection("Split and features", run_options.DATA_OPTIONS))
-        self._add_part("model", PartSection("Model", ours=True))
+        self.split = self._add_rows(
+            OptionSection(tr("Split and features"), run_options.DATA_OPTIONS)
+        )
+        self._add_part("model", PartSection(tr("Model"), ours=True))
         yield
-        words = "the one that fits the data"
-        self._add_part("loss", PartSection("Loss", words, is_open=False))
-        self._add_part("optimizer", PartSection("Optimizer"))
+        words = tr("the one that fits the data")
+        self._add_part("loss", PartSection(tr("Loss"), words, is_open=False))
+        self._add_part("optimizer", PartSection(tr("Optimizer")))
         yield
-        words = "constant learning rate"
-        self._add_part("schedule", PartSection("Schedule", words, is_open=False))
-        self.batches = self._add_rows(OptionSection("Batches and validation", (), is_open=True))
+        words = tr("constant learning rate")
+        self._add_part("schedule", PartSection(tr("Schedule"), words, is_open=False))
+        self.batches = self._add_rows(OptionSection(tr("Batches and validation"), (), is_open=True))
         yield
         for option in run_options.BATCH_OPTIONS:
             self.batches.add((option,))
             yield
         self.limits = self._add_rows(
-            OptionSection("Regularization and clipping", run_options.REGULARIZATION_OPTIONS)
+            OptionSection(tr("Regularization and clipping"), run_options.REGULARIZATION_OPTIONS)
         )
-        self.machine = self._add_rows(OptionSection("Seed, device, precision", ()))
+        self.machine = self._add_rows(OptionSection(tr("Seed, device, precision"), ()))
         yield
         self.frozen = FrozenSection()
         self.frozen.frozen_changed.connect(
@@ -91,7 +94,7 @@ class SetupForm(QWidget):
             lambda by_hand: self._emit_setup(replace(self._setup, manual_update=by_hand))
         )
         self._column.addWidget(self.steps)
-        self.mistakes = CheckBoxSection("Mistakes on purpose", run_options.MISTAKES)
+        self.mistakes = CheckBoxSection(tr("Mistakes on purpose"), run_options.MISTAKES)
         self.mistakes.switched.connect(self._make_mistakes)
         self._column.addWidget(self.mistakes)
         self._column.addStretch(1)
@@ -113,8 +116,8 @@ class SetupForm(QWidget):
         """Add thumbnails of the data above their choice, and a button for new data next to it."""
         data, row = self.parts["data"], QHBoxLayout()
         self.renew.setProperty("crumb", True)
-        self.renew.setToolTip("New data of the same kind; the weights begin as they did")
-        self.renew.setAccessibleName("New data")
+        self.renew.setToolTip(tr("New data of the same kind; the weights begin as they did"))
+        self.renew.setAccessibleName(tr("New data"))
         self.renew.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         row.addWidget(data.choice, 1)
         row.addWidget(self.renew)

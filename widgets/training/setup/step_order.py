@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QToolButton, 
 
 from gradscribe.engine.protocol.step_order import MAX_STATEMENTS, RIGHT_ORDER
 from gradscribe.playback.explain.step_order import explain_order
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.training.setup.sections import FoldingSection
 
@@ -50,7 +51,7 @@ class StepOrderSection(FoldingSection):
         self._order: tuple[str, ...] = RIGHT_ORDER
         self._rows: list[Row] = []
         self._is_manual = False
-        super().__init__("The five steps", is_open=False)
+        super().__init__(tr("The five steps"), is_open=False)
 
     def fill(self) -> None:
         """Build the rows."""
@@ -59,15 +60,15 @@ class StepOrderSection(FoldingSection):
         self._column = QVBoxLayout()
         self._column.setSpacing(3)
         self.rows.addLayout(self._column)
-        self.manual = QCheckBox("Update by hand")
-        words = "p -= lr * p.grad in place of optimizer.step(): plain SGD"
+        self.manual = QCheckBox(tr("Update by hand"))
+        words = tr("p -= lr * p.grad in place of optimizer.step(): plain SGD")
         self.manual.setToolTip(words)
         self.manual.setAccessibleDescription(words)
         self.manual.clicked.connect(self.update_switched)
         self.why = Label("caption")
-        self.usual = QPushButton("Usual order")
+        self.usual = QPushButton(tr("Usual order"))
         self.usual.setProperty("crumb", True)
-        self.usual.setToolTip("zero_grad, forward, loss, backward, step")
+        self.usual.setToolTip(tr("zero_grad, forward, loss, backward, step"))
         self.usual.clicked.connect(lambda: self._choose(RIGHT_ORDER))
         self.rows.addWidget(self.why)
         self.rows.addWidget(self.usual, 0, Qt.AlignmentFlag.AlignLeft)
@@ -177,9 +178,9 @@ class _Line(QWidget):
             self.twice.setChecked(times > 1)
         self.twice.setEnabled(times > 0)
         for button, what, can in (
-            (self.twice, f"Run {name} twice", times > 0),
-            (self.up, f"Move {name} up", can_rise),
-            (self.down, f"Move {name} down", can_sink),
+            (self.twice, tr("Run {name} twice", name=name), times > 0),
+            (self.up, tr("Move {name} up", name=name), can_rise),
+            (self.down, tr("Move {name} down", name=name), can_sink),
         ):
             button.setEnabled(can)
             button.setToolTip(what)

@@ -9,6 +9,7 @@ from PySide6.QtGui import QIcon, QPainter, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
 
 from gradscribe.engine.protocol.training import CatalogueEntry
+from gradscribe.playback.translation import translated
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.drawing.points import PlanePoints, marks_of, to_pixels
 from gradscribe.widgets.plots.drawing.shading import AROUND_ZERO, shading_of
@@ -66,9 +67,13 @@ class Thumbnails(QWidget):
         button.setProperty("crumb", True)
         button.setCheckable(True)
         button.setStyleSheet("padding: 1px;")
-        button.setAccessibleName(entry.title)
-        button.setAccessibleDescription(entry.help)
-        button.setToolTip(f"{entry.title}: {entry.help}" if entry.help else entry.title)
+        button.setAccessibleName(translated(entry.title))
+        button.setAccessibleDescription(translated(entry.help))
+        button.setToolTip(
+            f"{translated(entry.title)}: {translated(entry.help)}"
+            if entry.help
+            else translated(entry.title)
+        )
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.clicked.connect(lambda: self._take(entry.name))
         self._dress(button, entry)

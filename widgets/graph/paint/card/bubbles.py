@@ -176,7 +176,7 @@ def paint(
     if reading.bad_gradient:
         shapes.hatch(painter, shapes.rounded(pill, 11), faded(theme.backward, 0.35), 5)
     dashes = _DASHES if reading.pending or reading.reset == "none" else ()
-    shapes.outline(painter, pill, 11, ink, 1.3, dashes)
+    shapes.outline(painter, pill, 11, ink, theme.stroke(1.3), dashes)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(ink)
     painter.drawPolygon(shapes.up_triangle(QPointF(pill.left() + 13, pill.center().y()), 4.2))

@@ -9,6 +9,7 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath
 from gradscribe.playback.graph.picture import Card
 from gradscribe.playback.graph.reading import LEAVES, WAITING, CardReading
 from gradscribe.playback.text.formatting import variable
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme, faded, mix, token_names
 from gradscribe.widgets.graph.paint import heat, shapes
 from gradscribe.widgets.graph.paint.card import bubbles, failed_card, tints
@@ -23,7 +24,7 @@ STRIPE = 5.5
 """Width of a coloured border."""
 LABEL_ZOOM = 0.48
 """Zoom from which bubbles have numbers and wires have labels."""
-UNREACHED_OPACITY = 0.62
+UNREACHED_OPACITY, UNREACHED_CONTRAST = 0.62, 0.8
 """Opacity of what has not been reached."""
 
 
@@ -50,14 +51,19 @@ class CardStyle:
 
 @lru_cache(maxsize=8)
 def unreached_theme(theme: Theme) -> Theme:
-    """Return the theme of unreached parts: colours blended onto the canvas at `UNREACHED_OPACITY`.
+    """Return the theme of unreached parts: colours blended onto the canvas.
 
     Blended instead of painted translucent, so that no wire shows through and exports stay simple.
     """
-    mixed = {
-        name: mix(theme.color(name), theme.canvas, UNREACHED_OPACITY) for name in token_names()
-    }
-    return Theme(name=theme.name, dark=theme.dark, scale=theme.scale, **mixed)
+    share = UNREACHED_CONTRAST if theme.high_contrast else UNREACHED_OPACITY
+    mixed = {name: mix(theme.color(name), theme.canvas, share) for name in token_names()}
+    return Theme(
+        name=theme.name,
+        dark=theme.dark,
+        scale=theme.scale,
+        high_contrast=theme.high_contrast,
+        **mixed,
+    )
 
 
 def extent(box: QRectF, reading: CardReading) -> QRectF:
@@ -132,7 +138,7 @@ def _border(painter: QPainter, card: Card, box: QRectF, reading: CardReading, th
     if reading.tint is not None and reading.tint.alarm and reading.tint.least is not None:
         color, width = theme.ink, 2.0
     dashes = (5.0, 3.5) if card.kind == "constant" or (card.cut and card.kind not in LEAVES) else ()
-    shapes.outline(painter, box, radius(card, box), color, width, dashes)
+    shapes.outline(painter, box, radius(card, box), color, theme.stroke(width), dashes)
 
 
 def _leaf(
@@ -151,7 +157,7 @@ def _leaf(
         return
     middle = box.center().y()
     shapes.role_sign(painter, card.kind, QPointF(box.left() + 18, middle), theme)
-    value = _value_words(reading, style, "not yet")
+    value = _value_words(reading, style, tr("not yet"))
     px, ink = (14.0, theme.ink) if reading.state == "reached" else (11.0, theme.ink2)
     room = shapes.text_width(value, px, 500) if value else 0.0
     left, right = box.left() + 30, box.right() - 15

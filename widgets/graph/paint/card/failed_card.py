@@ -5,10 +5,11 @@ from PySide6.QtGui import QPainter
 
 from gradscribe.playback.graph.picture import Card
 from gradscribe.playback.graph.reading import CardReading
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme, mix
 from gradscribe.widgets.graph.paint import shapes
 
-WAITING = "stops here"
+WAITING = tr("stops here")
 _SIGN = 9.5
 """Radius of the error sign at the upper right corner."""
 

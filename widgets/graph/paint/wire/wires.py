@@ -132,7 +132,7 @@ def wire_pen(how: Tone, dashed: bool, theme: Theme, hair: bool = False) -> QPen:
         "share": (mix(theme.backward, theme.canvas, 0.82), 1.9),
         "backward": (theme.backward, 2.6),
     }[how]
-    pen = QPen(shapes.pen(color, width, (5.0, 3.5) if dashed and not hair else ()))
+    pen = QPen(shapes.pen(color, theme.stroke(width), (5.0, 3.5) if dashed and not hair else ()))
     pen.setCapStyle(Qt.PenCapStyle.FlatCap)
     if hair:
         pen.setWidth(0)
@@ -231,5 +231,5 @@ def _paint_pill(painter: QPainter, box: QRectF, label: WireLabel, theme: Theme) 
     ground = theme.backward_soft if active else theme.canvas
     border = theme.backward if active else mix(theme.backward, theme.canvas, 0.8)
     shapes.fill(painter, box, LABEL_HEIGHT / 2, ground)
-    shapes.outline(painter, box, LABEL_HEIGHT / 2, border, 1.1)
+    shapes.outline(painter, box, LABEL_HEIGHT / 2, border, theme.stroke(1.1))
     shapes.write(painter, box, label.words, theme.backward, 11, 600, shapes.CENTER)

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import heat
 
@@ -53,7 +54,11 @@ def draw_filter(painter: QPainter, box: QRectF, kernels: NDArray[np.float32], th
     painter.setFont(theme.font(11, 500))
     painter.setPen(theme.ink2)
     rows, columns = shown.shape[1:]
-    some = "weights" if len(shown) == len(kernels) else f"weights of {len(shown)}"
+    some = (
+        "weights"
+        if len(shown) == len(kernels)
+        else tr("weights of {shown_count}", shown_count=len(shown))
+    )
     words = f"{some}, {rows} × {columns}" + ("" if len(kernels) == 1 else " each")
     head = QRectF(box.left() + 4, box.top(), box.width() - 8, HEAD)
     short = QFontMetricsF(painter.font()).elidedText(

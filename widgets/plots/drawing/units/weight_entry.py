@@ -6,6 +6,7 @@ from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.labels import tip
 
 WIDE = 92
@@ -22,7 +23,7 @@ class WeightEntry(QLineEdit):
         self._over = over
         self._name, self._place, self._offered = "", 0, ""
         self.setFixedWidth(WIDE)
-        self.setAccessibleName("Weight")
+        self.setAccessibleName(tr("Weight"))
         self.returnPressed.connect(self._take)
         self.hide()
 
@@ -31,7 +32,7 @@ class WeightEntry(QLineEdit):
         self._name, self._place = name, place
         self._offered = f"{number:.6g}"
         self.setText(self._offered)
-        self.setToolTip(tip(f"{name}: type a number, then Return"))
+        self.setToolTip(tip(tr("{name}: type a number, then Return", name=name)))
         self.selectAll()
         over, size = self._over.rect(), self.sizeHint()
         left = min(max(4, round(at.x()) + 8), over.width() - WIDE - 4)

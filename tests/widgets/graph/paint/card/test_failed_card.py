@@ -4,7 +4,8 @@ import pytest
 
 from gradscribe.playback.graph.picture import Card, CardLook, Look
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.graph import accessible_text, keyboard_navigation, tooltips
+from gradscribe.widgets.graph import keyboard_navigation, tooltips
+from gradscribe.widgets.graph.accessible import text as accessible_text
 from gradscribe.widgets.graph.paint import overlay, shapes
 from gradscribe.widgets.graph.paint.card import failed_card
 from tests.widgets.pixels import drawing_of, near, painted

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QRectF
 
 from gradscribe.playback.graph.coloring import Tint
-from gradscribe.widgets.base.theme import Theme, contrast, mix
+from gradscribe.widgets.base.theme import THEMES, Theme, contrast, mix
 from gradscribe.widgets.graph.paint.card import tints
 from tests.widgets import colour_vision
 from tests.widgets.pixels import painted
@@ -15,7 +15,7 @@ BOX = QRectF(40, 40, 164, 58)
 SHARES = {"signed": (-1, -0.5, 0, 0.5, 1), "gradient": (0, 0.5, 1), "amount": (0, 0.5, 1)}
 
 
-@pytest.fixture(params=["light", "dark"])
+@pytest.fixture(params=THEMES)
 def theme(request, qapp):
     return Theme.load(request.param)
 
@@ -31,8 +31,8 @@ def every():
 def test_text_can_be_read_on_every_ground(theme):
     for tint in every():
         ground = tints.card_fill(tint, theme)
-        assert contrast(theme.ink, ground) >= 4.5, tint
-        assert contrast(theme.ink2, ground) >= 3.0, tint
+        assert contrast(theme.ink, ground) >= (7 if theme.high_contrast else 4.5), tint
+        assert contrast(theme.ink2, ground) >= (7 if theme.high_contrast else 3.0), tint
 
 
 @pytest.mark.parametrize("scale", ["gradient", "amount"])

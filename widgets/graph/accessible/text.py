@@ -1,6 +1,12 @@
 """Text descriptions of the graph for screen readers."""
 
-from gradscribe.playback.graph.description import card_name, describe_card, describe_wire
+from gradscribe.playback.graph.description import (
+    card_label,
+    card_name,
+    describe_card,
+    describe_wire,
+    wire_label,
+)
 from gradscribe.playback.text.formatting import count
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing
 
@@ -18,3 +24,15 @@ def describe(drawing: GraphDrawing, key: str) -> str:
         return describe_wire(wire, card_name(source), card_name(target), drawing.label_text(key))
     size = f"{count(len(stage.cards), 'card')}, {count(len(stage.wires), 'wire')}"
     return ". ".join(part for part in (size, drawing.look.caption) if part)
+
+
+def label(drawing: GraphDrawing, key: str) -> str:
+    """Return a short name of a card or wire: ``mul, z, value 6, gradient 16``; empty for others."""
+    stage = drawing.stage
+    if key in stage.cards:
+        return card_label(stage.cards[key], drawing.reading(key))
+    if key in stage.wires:
+        wire = stage.wires[key]
+        source, target = stage.cards[wire.source], stage.cards[wire.target]
+        return wire_label(card_name(source), card_name(target), drawing.label_text(key))
+    return ""

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gradscribe.app.cli import main as command_line
-from gradscribe.app.cli.desktop import install_desktop
+from gradscribe.app.cli.installing import install_desktop
 from gradscribe.engine.protocol import tape_file, watch_file
 
 pytestmark = pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="freedesktop.org")

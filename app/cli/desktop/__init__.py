@@ -1,1 +1,0 @@
-"""The desktop that the window lives on."""

@@ -1,0 +1,1 @@
+"""Installation: PyTorch for programs, an entry in the desktop's menu."""

@@ -1,0 +1,149 @@
+"""The real program over AT-SPI, as a screen reader finds it: names, relations, focus, sentences."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+SYSTEM_PYTHON = "/usr/bin/python3"
+PACKAGES = "xvfb xdotool dbus at-spi2-core python3-pyatspi"
+PROGRAM = """import torch
+x = torch.tensor(2.0, requires_grad=True)
+y = torch.tensor(3.0, requires_grad=True)
+z = x * y
+loss = (z + z) * 8
+loss.backward()
+"""
+Z = "mul, z, value 6.0000, gradient 8 + 8 = 16"
+SUM = "add, value 12.0000, gradient 8.0000"
+ORDERS = [
+    ["press", "Run"],
+    ["wait", "mul, loss, value 96.0000, gradient"],
+    ["tree"],
+    ["press", "mul, z"],
+    ["focus", "Computation graph"],
+    ["key", "Down"],
+    ["key", "Up"],
+    ["key", "shift+Down"],
+    ["key", "Escape"],
+    ["press", "Reset"],
+    ["hear", 1.5],
+    ["press", "Step"],
+    ["hear", 1.5],
+    ["press", "Step"],
+    ["hear", 1.5],
+    ["press", "Step"],
+    ["hear", 1.5],
+    ["tree"],
+]
+
+
+def reason_to_skip():
+    """Return why no screen reader can run here; empty if one can."""
+    if not sys.platform.startswith("linux"):
+        return "AT-SPI is Linux's"
+    programs = ("Xvfb", "xvfb-run", "xdotool", "dbus-run-session", SYSTEM_PYTHON)
+    probe = [SYSTEM_PYTHON, "-c", "import pyatspi"]
+    there = all(map(shutil.which, programs)) and Path("/usr/libexec/at-spi2-registryd").exists()
+    if there and subprocess.run(probe, capture_output=True, check=False).returncode == 0:
+        return ""
+    return f"no screen, or no AT-SPI: apt-get install {PACKAGES}"
+
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(bool(reason_to_skip()), reason=reason_to_skip()),
+]
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory):
+    """Answers of the screen reader to `ORDERS`."""
+    folder = tmp_path_factory.mktemp("at-spi")
+    program = folder / "program.py"
+    program.write_text(PROGRAM)
+    environment = {
+        **os.environ,
+        "HOME": str(folder),
+        "QT_QPA_PLATFORM": "xcb",
+        "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
+        "LANG": "C.UTF-8",
+    }
+    environment |= {f"XDG_{kind}_HOME": str(folder / kind) for kind in ("CONFIG", "DATA", "STATE")}
+    environment.pop("WAYLAND_DISPLAY", None)
+    screen = ["xvfb-run", "-a", "-s", "-screen 0 1440x900x24", SYSTEM_PYTHON]
+    reader = [str(HERE / "screen_reader.py"), str(folder / "answers.json"), json.dumps(ORDERS)]
+    started = [sys.executable, "-m", "gradscribe", str(program)]
+    done = subprocess.run(
+        ["dbus-run-session", "--", *screen, *reader, *started],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=110,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads((folder / "answers.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return tomllib.loads((HERE / "names.toml").read_text(encoding="utf-8"))
+
+
+def test_the_window_has_the_names_that_are_expected_of_it(answers, expected):
+    there = {(row["role"], row["name"]) for row in answers[2]}
+    wanted = {(role, name) for role, names in expected["names"].items() for name in names}
+    assert wanted - there == set()
+
+
+def test_cards_are_children_of_the_graph_with_relations_along_the_wires(answers, expected):
+    rows = answers[2]
+    at = next(k for k, row in enumerate(rows) if row["name"] == "Computation graph")
+    items = []
+    for row in rows[at + 1 :]:
+        if row["depth"] <= rows[at]["depth"]:
+            break
+        items.append(row)
+    assert {row["role"] for row in items} == {"list item"}
+    cards = expected["cards"]
+    assert [row["name"] for row in items[: len(cards)]] == cards
+    relations = {row["name"]: row["relations"] for row in items}
+    assert set(relations[Z]["flows from"]) == set(cards[:2])
+    assert relations[Z]["flows to"] == [SUM]
+    assert "flows to" not in relations[cards[-1]]
+    assert [row["name"] for row in items].count("from z to add, gradient back × 1 → 8") == 2
+
+
+def test_everything_that_takes_the_focus_has_a_name(answers):
+    nameless = [
+        row for row in answers[2] if row["focusable"] and row["showing"] and not row["name"]
+    ]
+    assert nameless == []
+
+
+def test_the_focus_follows_the_wires(answers):
+    assert answers[4] is True
+    assert answers[5] == [SUM]
+    assert answers[6] == [Z]
+    assert answers[7] == ["from z to add, gradient back × 1 → 8"]
+    assert answers[8] == ["Computation graph"]
+
+
+def test_each_event_is_announced_in_a_sentence(answers):
+    assert answers[10] == ["Start of the tape, nothing has run"]
+    # The values are the program's, 2 * 3.
+    assert [answers[12], answers[14], answers[16]] == [
+        ["x = 2.0000 (parameter)"],
+        ["y = 3.0000 (parameter)"],
+        ["mul made z = 6.0000"],
+    ]
+    names = [row["name"] for row in answers[17]]
+    assert "mul, z, value 6.0000" in names
+    assert "add, not reached yet" in names
