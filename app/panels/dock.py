@@ -29,6 +29,7 @@ class PanelTitleBar(QWidget):
         super().__init__(dock)
         self._is_slim = False
         self.label = elided_label(title, role="title")
+        self.label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.menu = _button("⋯", tr("Move {panel}", panel=title))
         self.hide_button = _button("×", tr("Hide {panel}", panel=title))
         row = QHBoxLayout(self)
@@ -77,6 +78,8 @@ class PanelDock(QDockWidget):
     def __init__(self, area: QWidget, name: str, home: PanelHome) -> None:
         super().__init__(area)
         self.setObjectName(name)
+        # A window of its own would have no ground otherwise.
+        self.setAutoFillBackground(True)
         self.home = home
         self.is_closed = False
         """True while the user has hidden it; otherwise it follows its content."""
