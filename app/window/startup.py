@@ -4,10 +4,12 @@ import gc
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, QStandardPaths, Qt
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from gradscribe.app.files.documents import Drafts, Refused
@@ -48,6 +50,8 @@ def make_app(argv: list[str]) -> QApplication:
             app = QApplication(argv[:1] or ["gradscribe"])
     app.setApplicationName("gradscribe")
     app.setApplicationDisplayName("Gradscribe")
+    app.setDesktopFileName("gradscribe")
+    app.setWindowIcon(QIcon(str(resources.files("gradscribe.assets") / "desktop/gradscribe.svg")))
     app.setStyle("Fusion")
     language.translate_qt(app)
     return app

@@ -1,29 +1,29 @@
-"""``gradscribe install-desktop``: a menu entry, and files that open with a double click.
+"""``gradscribe install-desktop``: a menu entry, icons, and files that open with a double click.
 
-It writes two files into the user's data folder, as the desktop specifications of freedesktop.org
-lay down, and asks the system's own tools to read them.
+It copies the files of ``assets/desktop`` into the user's data folder, where the specifications of
+freedesktop.org look for them, and asks the system's own tools to read them.
 """
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
+from importlib import resources
 from pathlib import Path
-from xml.sax.saxutils import quoteattr
 
 from gradscribe.app.cli.terminal import say
-from gradscribe.app.files import atomic, documents, tape_files
+from gradscribe.app.files import atomic
 from gradscribe.app.files.documents import Refused
-from gradscribe.engine.protocol import tape_file, watch_file
 
-KINDS = (
-    ("tape", "Recorded run of a PyTorch program", tape_files.SUFFIX, tape_file.MAGIC.decode()),
-    ("watch", "Watched training loop", watch_file.SUFFIX, watch_file.MAGIC.decode().split()[0]),
-    ("session", "Training session of Gradscribe", documents.SESSION_SUFFIX, ""),
-)
-"""Name, title, suffix of each kind of file, and the text that it begins with; empty for none."""
 ENTRY, TYPES = Path("applications/gradscribe.desktop"), Path("mime/packages/gradscribe.xml")
+ICONS = Path("icons/hicolor")
+SIZES = (16, 24, 32, 48, 64, 128, 256, 512)
+"""Sizes of the icon that are written as pictures, in pixels; not every desktop scales."""
+SOURCES = Path(str(resources.files("gradscribe.assets"))) / "desktop"
+"""The files as they are in the source, and as a package of the system installs them."""
 TOOLS = (("update-mime-database", "mime"), ("update-desktop-database", "applications"))
 """Programs that read the files, where the desktop has them, each with the folder that it reads."""
 TOOL_S = 60.0
@@ -33,8 +33,9 @@ _RESERVED = frozenset(" \t\n\"'\\><~|&;$*?#()`%")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description = (
-        "Add Gradscribe to the desktop's menu, and let recorded runs, watched loops and training "
-        "sessions open with a double click. Linux only; nothing outside your data folder changes."
+        "Add Gradscribe to the desktop's menu, let recorded runs, watched loops and training "
+        "sessions open with a double click, and offer it for scripts and set-ups. Linux only; "
+        "nothing outside your data folder changes."
     )
     parser.add_argument("--uninstall", action="store_true", help="remove what it added")
 
@@ -45,13 +46,16 @@ def run(options: argparse.Namespace) -> int:
         raise Refused("install-desktop is for desktops on Linux")
     folder = data_folder()
     if options.uninstall:
-        removed = [file for file in (ENTRY, TYPES) if _remove(folder / file)]
-        names = ", ".join(map(str, removed))
-        say(f"Removed {names} from {folder}\n" if removed else f"Nothing to remove in {folder}\n")
+        removed = [file for file in (ENTRY, TYPES, *icon_files()) if _remove(folder / file)]
+        what = ", ".join(map(str, removed[:2])) + (" and the icons" if removed[2:] else "")
+        say(f"Removed {what} from {folder}\n" if removed else f"Nothing to remove in {folder}\n")
     else:
-        for file, text in ((ENTRY, entry_text()), (TYPES, types_text())):
-            _write(folder / file, text)
+        for file, text in ((ENTRY, entry_text()), (TYPES, _source("gradscribe.xml"))):
+            _write(folder / file, text.encode())
             say(f"Wrote {folder / file}\n")
+        for file, size in icon_files().items():
+            _write(folder / file, icon(size))
+        say(f"Wrote the icons in {folder / ICONS}\n")
     for tool, place in TOOLS:
         if (folder / place).is_dir():
             _update_database(tool, folder / place)
@@ -64,37 +68,42 @@ def data_folder() -> Path:
     return Path(named) if os.path.isabs(named) else Path.home() / ".local" / "share"
 
 
-def entry_text() -> str:
-    """Return the entry of the menu; it starts the Python that runs this."""
-    kinds = "".join(f"{mime_type(name)};" for name, *_ in KINDS)
-    command = " ".join(map(quoted, (sys.executable, "-P", "-m", "gradscribe")))
-    return (
-        "[Desktop Entry]\nType=Application\nName=Gradscribe\nGenericName=PyTorch playground\n"
-        f"Comment=See PyTorch run forward and backward\nExec={command} %f\nTerminal=false\n"
-        f"Categories=Education;ArtificialIntelligence;\nMimeType={kinds}\n"
-    )
+def entry_text(program: Sequence[str] = ()) -> str:
+    """Return the entry of the menu, which starts ``program``, by default with this Python."""
+    words = program or (sys.executable, "-P", "-m", "gradscribe")
+    command = f"Exec={' '.join(map(quoted, words))}"
+    text = _source("gradscribe.desktop")
+    return re.sub(r"^Exec=gradscribe", lambda _: command, text, flags=re.MULTILINE)
 
 
-def types_text() -> str:
-    """Return the declaration of the kinds of files, as shared-mime-info reads it."""
-    lines = [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        '<mime-info xmlns="http://www.freedesktop.org/standards/shared-mime-info">',
-    ]
-    for name, title, suffix, begins in KINDS:
-        lines.append(f"  <mime-type type={quoteattr(mime_type(name))}>")
-        lines.append(f"    <comment>{title}</comment>")
-        if begins:
-            match = f'<match type="string" offset="0" value={quoteattr(begins)}/>'
-            lines.append(f'    <magic priority="60">{match}</magic>')
-        lines.append(f"    <glob pattern={quoteattr('*' + suffix)}/>")
-        lines.append("  </mime-type>")
-    return "\n".join([*lines, "</mime-info>", ""])
+def icon_files() -> dict[Path, int]:
+    """Return the icon's files by their places, with their sizes; 0 for the one of any size."""
+    files = {ICONS / f"{size}x{size}" / "apps" / "gradscribe.png": size for size in SIZES}
+    return {**files, ICONS / "scalable" / "apps" / "gradscribe.svg": 0}
 
 
-def mime_type(name: str) -> str:
-    """Return the type of a kind of file."""
-    return f"application/vnd.gradscribe.{name}"
+def icon(size: int) -> bytes:
+    """Return the icon as a PNG of that size in pixels; as SVG for 0."""
+    data = (SOURCES / "gradscribe.svg").read_bytes()
+    if not size:
+        return data
+    # Qt is loaded for this alone.
+    from PySide6.QtCore import QBuffer, QByteArray, QIODevice
+    from PySide6.QtGui import QImage, QPainter
+    from PySide6.QtSvg import QSvgRenderer
+
+    image = QImage(size, size, QImage.Format.Format_ARGB32)
+    image.fill(0)
+    with QPainter(image) as painter:
+        QSvgRenderer(QByteArray(data)).render(painter)
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    image.save(buffer, "PNG")  # type: ignore[call-overload]
+    return bytes(buffer.data().data())
+
+
+def _source(name: str) -> str:
+    return (SOURCES / name).read_text("utf-8")
 
 
 def quoted(word: str) -> str:
@@ -106,10 +115,10 @@ def quoted(word: str) -> str:
     return '"' + inner.replace("%", "%%").replace("\\", "\\\\") + '"'
 
 
-def _write(file: Path, text: str) -> None:
+def _write(file: Path, data: bytes) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        atomic.write(file, text.encode())
+        atomic.write(file, data)
     except OSError as error:
         raise Refused(f"{file} cannot be written: {error.strerror or error}") from error
 

@@ -234,7 +234,7 @@ def interrupted(name, at, *words, count=1):
 
 
 @posix
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("name", ["SIGINT", pytest.param("SIGTERM", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("at", ["read_setup", "wait_ready", "_begin"])
 def test_an_interrupt_before_there_is_a_run_ends_with_a_word(tmp_path, name, at):
     setup, out = written(tmp_path, {"data": "sine", "model": "linear"}), tmp_path / "o.json"

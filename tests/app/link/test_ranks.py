@@ -47,7 +47,7 @@ def _run(source: str, folder: Path, count: int = 2, timeout: float = 60.0, **opt
     return RankRun(RankJob(source, str(path), timeout=timeout, **options), count).wait()
 
 
-@pytest.fixture(scope="module", params=[2, 4])
+@pytest.fixture(scope="module", params=[2, pytest.param(4, marks=pytest.mark.slow)])
 def both(request, tmp_path_factory):
     """The ten programs on so many ranks: plain output, and the recorded runs."""
     folder = tmp_path_factory.mktemp("plain")

@@ -7,12 +7,15 @@ import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from PySide6.QtGui import QImage
 
 from gradscribe.app.cli import main as command_line
 from gradscribe.app.cli.installing import install_desktop
+from gradscribe.app.files import documents
 from gradscribe.engine.protocol import tape_file, watch_file
 
 pytestmark = pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="freedesktop.org")
@@ -49,7 +52,10 @@ def test_what_is_installed_is_found_again_and_removed_whole(folder, capsys):
         assert str(folder / install_desktop.ENTRY) in out
     types = ElementTree.parse(folder / install_desktop.TYPES).getroot()
     declared = {kind.get("type") for kind in types.iter(f"{SPACE}mime-type")}
-    assert declared == {*filter(None, entry(folder)["MimeType"].split(";"))}
+    assert declared < {*filter(None, entry(folder)["MimeType"].split(";"))}
+    pictures = [QImage(str(file)) for file in folder.rglob("apps/gradscribe.png")]
+    assert sorted(picture.width() for picture in pictures) == sorted(install_desktop.SIZES)
+    assert all(picture.pixelColor(picture.rect().center()).alpha() for picture in pictures)
     code, out, _ = run(capsys, "--uninstall")
     assert code == 0
     assert "gradscribe.desktop" in out
@@ -71,6 +77,40 @@ def test_a_path_of_any_letters_is_quoted(path):
     # Undone in the order of the specification: of the text, of the quotes, of the fields.
     text = quoted.replace("\\\\", "\\")[1:-1]
     assert re.sub(r"\\(.)", r"\1", text).replace("%%", "%") == path
+
+
+@pytest.mark.parametrize("path", ["/my env/bin/python", '/a"b`$x/100%/py\\thon'])
+def test_a_path_of_any_letters_is_in_the_entry_as_it_was_quoted(path):
+    lines = install_desktop.entry_text((path, "-m", "gradscribe")).splitlines()
+    assert f"Exec={install_desktop.quoted(path)} -m gradscribe %f" in lines
+    assert f"Exec={install_desktop.quoted(path)} -m gradscribe --new" in lines
+
+
+def test_every_kind_of_file_has_its_suffix():
+    types = ElementTree.parse(install_desktop.SOURCES / "gradscribe.xml").getroot()
+    patterns = {glob.get("pattern") for glob in types.iter(f"{SPACE}glob")}
+    own = {tape_file.SUFFIX, watch_file.SUFFIX, documents.SESSION_SUFFIX, ".setup.json"}
+    assert patterns == {f"*{suffix}" for suffix in own}
+
+
+@pytest.mark.skipif(shutil.which("appstreamcli") is None, reason="AppStream is not installed")
+def test_the_metadata_for_software_centres_is_valid():
+    (file,) = install_desktop.SOURCES.glob("*.metainfo.xml")
+    command = ["appstreamcli", "validate", "--no-net", "--explain", file]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    component = ElementTree.parse(file).getroot()
+    assert component.findtext("launchable") == install_desktop.ENTRY.name
+    assert component.findtext("id") == file.name.removesuffix(".metainfo.xml")
+    types = {found.text for found in component.iter("mediatype")}
+    entry = (install_desktop.SOURCES / "gradscribe.desktop").read_text("utf-8")
+    assert types <= {*re.search("^MimeType=(.*)$", entry, re.MULTILINE)[1].split(";")}
+
+
+def test_the_metadata_names_the_version_of_the_program():
+    (file,) = install_desktop.SOURCES.glob("*.metainfo.xml")
+    newest = next(ElementTree.parse(file).getroot().iter("release"))
+    assert newest.get("version") == metadata.version("gradscribe")
 
 
 def test_files_are_known_by_what_they_begin_with(folder, capsys):

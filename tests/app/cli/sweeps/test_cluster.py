@@ -79,6 +79,7 @@ def test_a_worker_that_is_killed_costs_no_trial_and_the_numbers_are_those_of_thi
     assert losses[0] == losses[1]
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_lost_loses_no_finished_trial(tmp_path):
     setup, out, place = written(tmp_path, steps=1000), tmp_path / "out.json", tmp_path / "s.json"
     scheduler = dask("scheduler", place, "--port", "0", "--host", "127.0.0.1")

@@ -56,6 +56,7 @@ def test_each_trial_is_the_run_of_its_setup_bit_for_bit(tmp_path, capfd):
         assert row["validation_loss"] == single["scores"]["val_loss"]
 
 
+@pytest.mark.slow
 def test_a_trial_after_a_model_that_changes_torch_is_as_without_it():
     source = (
         "import torch\nfrom torch import nn\n"
@@ -139,7 +140,9 @@ def begun(folder, *words):
 
 
 @posix
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)]
+)
 def test_a_sweep_that_is_stopped_goes_on_where_it_was(tmp_path, number):
     setup, out = written(tmp_path), tmp_path / "out.json"
     # The second option makes trials that never end.
@@ -172,6 +175,7 @@ def engines_of(pid):
     return [int(word) for word in listed.stdout.split()]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc"), reason="ps of Linux")
 def test_an_engine_that_is_killed_costs_its_trial_nothing(tmp_path):
     setup, out = written(tmp_path, steps=4000), tmp_path / "out.json"

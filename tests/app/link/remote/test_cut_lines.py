@@ -75,6 +75,7 @@ def numbers(seed):
     return [GREETING + 1, *cuts[1:]]
 
 
+@pytest.mark.slow
 def test_a_recording_over_lines_cut_at_fifty_random_bytes_is_the_same(server, tmp_path, capsys):
     python = ask.ask_machine(server.url()).python
     here = record.record_source(LOOP)

@@ -63,7 +63,17 @@ def on_ranks(source, tmp_path, ranks):
     "changes",
     [
         {"drop_last": False, "batch": 24},
-        {"batch": 0, "data": "sine", "optimizer": "sgd", "clip_norm": 0.1, "l1": 1e-3, "l2": 1e-2},
+        pytest.param(
+            {
+                "batch": 0,
+                "data": "sine",
+                "optimizer": "sgd",
+                "clip_norm": 0.1,
+                "l1": 1e-3,
+                "l2": 1e-2,
+            },
+            marks=pytest.mark.slow,
+        ),
         pytest.param(
             {"accumulate": 3, "schedule": {"name": "plateau", "patience": 1}, "optimizer": "adamw"},
             marks=pytest.mark.slow,

@@ -1,0 +1,54 @@
+"""Lessons, presenting, a crash and the recovery, large text: with the mouse and the keyboard."""
+
+from tests.e2e.test_program import open_empty, row
+
+
+def test_a_crash_loses_nothing(start):
+    program = start()
+    open_empty(program)
+    program.type("a = param(3.0)\nb = a * a\nb.backward()")
+    program.wait(lambda: row(program, "a") == (3.0, 6.0), "the gradient of a")
+    sessions = program.screen.folder / "data" / "gradscribe" / "sessions"
+    program.wait(
+        lambda: any(b"b = a * a" in path.read_bytes() for path in sessions.glob("*.session")),
+        "the program among what is restored",
+    )
+    program.kill()
+    program.start()
+    program.says("Recovered Untitled")
+    assert "b = a * a" in program.find("text", "Program").text
+    program.wait(lambda: row(program, "a") == (3.0, 6.0), "the gradient of a")
+    program.press("push button", "Keep")
+    program.wait(lambda: not program.sees("push button", "Discard"), "the end of the notice")
+    assert program.quit() == 0
+    program.start()
+    program.find("text", "Program")
+    assert "b = a * a" in program.find("text", "Program").text
+    assert not program.sees("push button", "Discard")
+
+
+def test_a_lesson_is_taken_with_the_keyboard_alone(start):
+    program = start()
+    program.says("Backward is done")
+    program.keys("ctrl+shift+t")
+    program.find("list item", "1[.] What a tensor is.*")
+    program.keys("Return")
+    program.find("filler", "Step 1 of 5")
+    program.keys("ctrl+Next")
+    program.find("filler", "Step 2 of 5")
+    program.keys("ctrl+Prior")
+    program.find("filler", "Step 1 of 5")
+
+
+def test_presenting_enlarges_and_ends(start):
+    program = start()
+    program.says("Backward is done")
+    small = program.find("push button", "Play").box
+    program.keys("shift+F5")
+    program.wait(lambda: program.find("push button", "Play").box[3] > small[3], "larger buttons")
+    bar = program.find("slider", "Position on the tape")
+    last = bar.value
+    program.keys("Prior")
+    program.wait(lambda: bar.value < last, "an event earlier, by the key of a remote")
+    program.keys("Escape")
+    program.wait(lambda: program.find("push button", "Play").box[3] == small[3], "the usual size")
