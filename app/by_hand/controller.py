@@ -18,7 +18,7 @@ from gradscribe.playback.by_hand.targets import GradientKey, HandTarget
 from gradscribe.playback.tape.index import Index, index_of
 from gradscribe.playback.text import formatting
 from gradscribe.playback.translation import ngettext, tr
-from gradscribe.widgets.base.panel_tabs import PanelTabs
+from gradscribe.widgets.base.tabs import PanelTabs
 from gradscribe.widgets.by_hand.pane import HandPage, HandPane
 
 TITLE = tr("By hand")

@@ -23,8 +23,8 @@ from gradscribe.playback.compare.comparison import Comparison
 from gradscribe.playback.compare.run_changes import RunChange
 from gradscribe.playback.tape import snapshot_text
 from gradscribe.playback.translation import ngettext, tr
-from gradscribe.widgets.base.panel_tabs import PanelTabs
 from gradscribe.widgets.base.single_shot import single_shot
+from gradscribe.widgets.base.tabs import PanelTabs
 from gradscribe.widgets.editor.code_edit import CodeEdit
 from gradscribe.widgets.tables.changes import ChangesPane
 from gradscribe.widgets.tables.runs import RunRow, RunsPane

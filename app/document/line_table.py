@@ -6,7 +6,7 @@ from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.presenter import Presenter
 from gradscribe.app.document.session import Session
 from gradscribe.playback.code import line_states
-from gradscribe.widgets.base.panel_tabs import PanelTabs
+from gradscribe.widgets.base.tabs import PanelTabs
 from gradscribe.widgets.tables.line_table import LineTable
 
 

@@ -12,7 +12,7 @@ from gradscribe.app.panels.homes import PanelHome, TabHome
 from gradscribe.app.panels.layout_file import AreaLayout
 from gradscribe.app.ui.layout import GUTTER
 from gradscribe.playback.translation import tr
-from gradscribe.widgets.base.panel_tabs import PanelTabs
+from gradscribe.widgets.base.tabs import PanelTabs
 
 VERSION = 1
 """Version of the panels' names: docks of another version are not restored."""

@@ -5,7 +5,7 @@ from typing import Protocol
 from PySide6.QtWidgets import QBoxLayout, QSplitter, QTabWidget, QWidget
 
 from gradscribe.app.ui.layout import Panel
-from gradscribe.widgets.base.panel_tabs import PanelTabs
+from gradscribe.widgets.base.tabs import PanelTabs
 
 
 class PanelHome(Protocol):

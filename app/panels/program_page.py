@@ -10,7 +10,7 @@ from gradscribe.app.panels.homes import BoxHome, SplitterHome, is_empty
 from gradscribe.app.ui.layout import Columns, PanelsInPlace, separator
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
-from gradscribe.widgets.base.panel_tabs import PanelTabs
+from gradscribe.widgets.base.tabs import PanelTabs
 
 
 class ProgramArrangement:

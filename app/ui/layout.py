@@ -21,8 +21,8 @@ from gradscribe.app.ui.table_share import TableShare
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.deferred_paint import DeferredPaint
-from gradscribe.widgets.base.panel_tabs import PanelTabs
 from gradscribe.widgets.base.splitter import GripSplitter
+from gradscribe.widgets.base.tabs import PanelTabs
 from gradscribe.widgets.tables.value_table import ValueTable
 
 GUTTER = 12

@@ -3,8 +3,8 @@
 from PySide6.QtCore import QByteArray, QEvent, QObject
 from PySide6.QtWidgets import QSplitter
 
-from gradscribe.widgets.base.panel_tabs import PanelTabs
 from gradscribe.widgets.base.single_shot import single_shot
+from gradscribe.widgets.base.tabs import PanelTabs
 from gradscribe.widgets.tables.value_table import ValueTable
 
 LARGEST_SHARE = 0.3

@@ -17,7 +17,7 @@ from gradscribe.playback.tape.tensor_history import TensorHistory, tensor_histor
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label
-from gradscribe.widgets.base.panel_tabs import PanelTabs
+from gradscribe.widgets.base.tabs import PanelTabs
 from gradscribe.widgets.base.time_slices import TimeSlices
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from gradscribe.playback.tape.loops.steps import Steps, steps_of
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label
-from gradscribe.widgets.base.panel_tabs import PanelTabs
+from gradscribe.widgets.base.tabs import PanelTabs
 from gradscribe.widgets.base.time_slices import TimeSlices
 from gradscribe.widgets.charts import preload
 
