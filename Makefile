@@ -69,6 +69,7 @@ docs: setup
 	@"$(BIN)/python" tools/manual_pages.py
 	@"$(BIN)/python" tools/checklist_page.py
 	@"$(BIN)/python" tools/example_pictures.py
+	@"$(BIN)/python" tools/setup_pictures.py
 
 catalogues: setup
 	@"$(BIN)/python" tools/catalogues.py
@@ -96,7 +97,7 @@ bundle: setup
 	@"$(BIN)/python" tools/bundle.py
 
 bundle-test: bundle
-	@GRADSCRIBE_BUNDLE="$$(ls "$$PWD"/dist/gradscribe_*.deb)" "$(BIN)/python" -m pytest -q -n 0 -m slow tests/bundle $(ARGS)
+	@GRADSCRIBE_BUNDLE="$$(ls "$$PWD"/dist/gradscribe_*.deb)" "$(BIN)/python" -m pytest -q -n 0 -m slow -o faulthandler_timeout=0 tests/bundle $(ARGS)
 
 clean:
 	rm -rf .venv .links *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist

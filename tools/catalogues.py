@@ -14,8 +14,12 @@ from pathlib import Path
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract
 from babel.messages.pofile import read_po, write_po
-from engine_messages import Message
+from engine_messages import ROOMS, Message
 from engine_messages import extract as extract_engine
+
+from gradscribe.app.document import examples
+from gradscribe.app.training.setup import presets
+from gradscribe.app.ui.shape_lab import starting_points
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCALE = ROOT / "assets" / "locale"
@@ -56,10 +60,30 @@ def messages() -> Iterator[tuple[str, Message]]:
     for folder in ("playback", "widgets", "app"):
         yield from _of_files((ROOT / folder).rglob("*.py"), ("python",))
     yield from _of_files((ROOT / "app" / "commands").glob("*.py"), (extract_commands,))
+    yield from _of_assets()
     page = ROOT / "assets" / "web_page"
     yield from _of_files(page.glob("*.js"), ("javascript",), {"t": None})
     yield from _of_files(page.glob("*.html"), (extract_page,))
-    yield from _of_files((ROOT / "engine").rglob("*.py"), (extract_engine,))
+    for folder in ROOMS:
+        paths = (ROOT / "engine" / folder).rglob("*.py")
+        # The fixes of hints edit programs and say nothing.
+        told = (path for path in paths if path.parent.name != "fixes")
+        yield from _of_files(told, (extract_engine,))
+
+
+def _of_assets() -> Iterator[tuple[str, Message]]:
+    """Yield titles and sentences of examples, set-ups and starting points of the shape lab."""
+    for example in examples.load():
+        for one in filter(None, (example, example.edge, example.broken)):
+            yield from _shipped("examples", one.title, one.about)
+    for preset in presets.load():
+        yield from _shipped("setups", preset.title, preset.about)
+    for title, _ in starting_points():
+        yield from _shipped("lab", title)
+
+
+def _shipped(folder: str, *texts: str) -> Iterator[tuple[str, Message]]:
+    yield from ((f"assets/{folder}", (0, text, [], None)) for text in texts if text)
 
 
 def _of_files(

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import product
 
-ROOMS = ("hints", "doctor", "train/advice")
-"""Folders of the engine whose literals are prose, unless something below says otherwise."""
+ROOMS = ("hints", "doctor", "train/advice", "zoo")
+"""Folders of the engine whose literals people read, unless something below says otherwise."""
 PROGRAMS = frozenset({"sick", "healthy", "example"})
 """Keywords whose values are programs and examples of errors."""
 SILENT = frozenset(
@@ -115,6 +115,9 @@ def _silent(node: ast.AST) -> Iterator[ast.AST]:
             yield from ast.walk(node)
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in SILENT:
             yield from ast.walk(node)
+        case ast.Call(func=ast.Name(id="HintRow"), args=args):
+            # The error that the hint is for, and an example of it.
+            yield from (part for arg in (*args[:1], *args[2:]) for part in ast.walk(arg))
         case ast.Compare() | ast.Dict() | ast.Subscript():
             for part in ast.iter_child_nodes(node):
                 if isinstance(part, ast.Constant):

@@ -13,10 +13,13 @@ from msgspec import Struct
 
 from gradscribe.app import commands
 from gradscribe.app.cli.main import COMMANDS, WINDOW
+from gradscribe.app.preferences.kinds import ChoiceKind, NumberKind
+from gradscribe.app.preferences.rows import CHOICES, GROUPS, Setting
 from gradscribe.engine import hints
 from gradscribe.engine.protocol import setup, tape_file, watch_file
 from gradscribe.engine.protocol.tape import Place
 
+SETTINGS_TABLES = "## All settings\n"
 MANUAL = Path(__file__).resolve().parents[1] / "docs" / "manual"
 
 
@@ -34,6 +37,29 @@ def commands_page() -> str:
             keys = ", ".join(f"`{key}`" for key in (*one.bare, *one.keys))
             parts.append(f"| {one.title} | {keys} | {_cell(one.tip)} |\n")
     return "".join(parts)
+
+
+def settings_page() -> str:
+    """Return the page on settings with its last part, the tables, written anew."""
+    text = (MANUAL / "settings.md").read_text(encoding="utf-8")
+    parts = [text.partition(SETTINGS_TABLES)[0], SETTINGS_TABLES]
+    for group, title in GROUPS.items():
+        parts.append(f"\n### {title}\n\n| Setting | At first | Does |\n|---|---|---|\n")
+        rows = [row for row in CHOICES if row.group == group]
+        parts += [f"| {row.title} | {_first(row)} | {_cell(row.sentence)} |\n" for row in rows]
+    return "".join(parts)
+
+
+def _first(row: Setting) -> str:
+    """Return the default of a setting as the window shows it."""
+    kind, value = row.kind, row.default
+    if isinstance(kind, ChoiceKind):
+        return str(kind.titles[str(value)])
+    if isinstance(kind, NumberKind):
+        return f"{float(value) * kind.factor:g} {kind.unit}".strip()
+    if isinstance(value, bool):
+        return "On" if value else "Off"
+    return str(value)
 
 
 def messages_page() -> str:
@@ -147,6 +173,7 @@ def _cell(text: str) -> str:
 
 
 PAGES = {
+    "settings": settings_page,
     "commands": commands_page,
     "messages": messages_page,
     "options": options_page,

@@ -58,12 +58,29 @@ def _parameters(window: Window) -> QWidget | None:
     return window.parameters.window
 
 
+def _settings(window: Window) -> QWidget | None:
+    window.menus.perform_by("edit.settings")
+    page = window.context.settings_window
+    if page is not None:
+        page.groups.setFocus()
+    return page
+
+
+def _start(window: Window) -> None:
+    for path in window.settings.stored_recent():
+        # It lies in a temporary folder.
+        window.settings.remove_recent(path)
+    window.menus.perform_by("file.start")
+
+
 SCENES = {
     "window": PictureScene("examples/basics/02_two_paths.py", -6),
     "loop": PictureScene("examples/basics/08_training_loop.py", None, _curves),
     "ways": PictureScene("examples/basics/02_two_paths.py", None, _ways),
     "findings": PictureScene("examples/broken/08_training_loop.py", None, _findings),
     "parameters": PictureScene("examples/basics/08_training_loop.py", None, _parameters),
+    "settings": PictureScene("examples/basics/02_two_paths.py", None, _settings),
+    "start": PictureScene("examples/basics/02_two_paths.py", None, _start),
     "training": PictureScene("setups/01_moons.json", None, size=(1440, 900)),
 }
 

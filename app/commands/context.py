@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from gradscribe.app.panels.controller import Panels
     from gradscribe.app.presenting.presentation import Presentation
     from gradscribe.app.ranks.controller import RanksController
+    from gradscribe.app.tour.tour import Tour
     from gradscribe.app.training.page.workspaces import Workspaces
     from gradscribe.app.training.saving.session_store import SessionStore
     from gradscribe.app.training.session.session import TrainSession
@@ -105,6 +106,7 @@ class CommandContext:
     backward_code: BackwardCode
     costs: ProgramCosts
     manual: Manual
+    tour: Tour
     findings_controller: FindingsController
     error_fix: ErrorFix
     loop_curves: LoopCurves
@@ -113,15 +115,18 @@ class CommandContext:
     panels: Panels
     training: TrainSession
     session_store: SessionStore
-    file_writer: FileWriter
     export_queue: ExportQueue
     presentation: Presentation
     film_span: FilmSpan
     """The part of the tape that was marked for the next film."""
     edit_step: Callable[[], None]
     """Puts the keyboard into the number of the step strip."""
+    step_pane: Callable[[int], None]
+    """Moves the keyboard to the next pane (1) or the one before (-1)."""
     show_lessons: Callable[[], None]
     show_palette: Callable[[], None]
+    show_start: Callable[[], object]
+    """Opens the start page."""
     close_window: Callable[[], object]
     companion: Callable[[QObject], Link]
     """Returns a link to another engine."""
@@ -143,6 +148,11 @@ class CommandContext:
         self.settings_window.show()
         bring_to_front(self.settings_window)
         self.settings_window.show_row(key)
+
+    @property
+    def file_writer(self) -> FileWriter:
+        """The writer of files in the background."""
+        return self.workspaces.writing
 
     def show_sweep(self) -> None:
         """Open the window of a sweep of the training page's set-up."""
@@ -188,6 +198,12 @@ class CommandContext:
             file.open_example(self, example.title, example.source)
         except Refused as refusal:
             self.say(str(refusal))
+
+    def show_first_example(self) -> None:
+        """Open the first example."""
+        from gradscribe.app.document import examples
+
+        self._start_from(examples.load()[0])
 
     def show_card(self, title: str, text: str) -> None:
         """Show a page of rich text over the window until it is dismissed."""

@@ -255,6 +255,12 @@ def new_window(context: CommandContext) -> None:
     context.say(tr("Another window is opening"))
 
 
+@command("file.start", tr("Start page"), menu="File/1", keys=("Ctrl+Alt+A",))
+def start(context: CommandContext) -> None:
+    """Choose among recent files, examples, lessons and set-ups."""
+    context.show_start()
+
+
 @command("file.open", tr("Open…"), menu="File/1", keys=("Ctrl+O",))
 def open_file(context: CommandContext) -> None:
     """Open a Python program, a notebook, a recorded run, a training session or a set-up."""

@@ -20,6 +20,16 @@ def manual(context: CommandContext) -> None:
     context.manual.show()
 
 
+@command("help.tour", tr("Tour"), "Help/1", keys=("Ctrl+Alt+U",))
+def tour(context: CommandContext) -> None:
+    """See the most important things in a minute, in the window itself."""
+    context.workspaces.show_workspace("program")
+    context.settings.put("left", True)
+    if not context.tour.is_on and not context.session.result.tape.events:
+        context.show_first_example()
+    context.tour.start()
+
+
 @command("help.findings", tr("What the findings mean"), "Help/1")
 def findings(context: CommandContext) -> None:
     """Read what each finding of the doctor means and why it matters."""

@@ -227,6 +227,18 @@ def below(context: CommandContext) -> None:
     _flip(context, "below")
 
 
+@command("view.next_pane", tr("Next pane"), "View/4", keys=("F6",))
+def next_pane(context: CommandContext) -> None:
+    """Move the keyboard to the next part of the window, also out of the editor."""
+    context.step_pane(1)
+
+
+@command("view.previous_pane", tr("Previous pane"), "View/4", keys=("Shift+F6",))
+def previous_pane(context: CommandContext) -> None:
+    """Move the keyboard to the part of the window before."""
+    context.step_pane(-1)
+
+
 @command("view.curves", tr("Curves of the loop"), "View/4", keys=("Ctrl+Shift+4",))
 def curves(context: CommandContext) -> None:
     """Show the loss that the program's loop computes, step by step; a click goes to a step."""

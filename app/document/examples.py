@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from gradscribe.assets.scripts import numbered_scripts
+from gradscribe.playback.translation import tr
 
 TAGS = "# tags: "
 VARIANTS = ("broken", "edge")
@@ -70,8 +71,8 @@ def parse(filename: str, source: str) -> Example:
     title, *about = (line[2:].strip() for line in head)
     return Example(
         filename[3:].removesuffix(".py"),
-        title,
-        " ".join(about),
+        tr(title),
+        tr(" ".join(about)),
         source,
         tags=tuple(tag.strip() for line in tags for tag in line.split(",")),
     )

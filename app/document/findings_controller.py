@@ -57,7 +57,9 @@ class FindingsController(QObject):
         elsewhere = fixable if step == result.latest_source else frozenset[str]()
         self._pane.set_findings(findings, result.latest_source, elsewhere)
         place = self._tabs.indexOf(self._page)
-        self._tabs.setTabText(place, f"Findings · {len(findings)}" if findings else tr("Findings"))
+        count = len(findings)
+        title = tr("Findings · {count}", count=count) if count else tr("Findings")
+        self._tabs.setTabText(place, title)
         titles = "\n".join(
             tr("Line {line}: {title}", line=f.place.line, title=translated(f.title))
             for f in findings

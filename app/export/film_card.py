@@ -124,7 +124,7 @@ class FilmCard(PopupCard):
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(8)
         grid.setColumnStretch(1, 1)
-        span = hbox(None, (self.first, 1), QLabel("to"), (self.stop, 1), self.unit, spacing=8)
+        span = hbox(None, (self.first, 1), QLabel(tr("to")), (self.stop, 1), self.unit, spacing=8)
         rows: tuple[tuple[str, QWidget, object], ...] = (
             (tr("Format"), self.kind, self.kind),
             ("", self.kind_error, self.kind_error),
@@ -167,9 +167,9 @@ class FilmCard(PopupCard):
         for speed in sorted({*SPEEDS, asked.speed}):
             self.speed.addItem(f"{speed:g}×", speed)
         self.speed.setCurrentIndex(self.speed.findData(asked.speed))
-        self.unit.addItem("events", "event")
+        self.unit.addItem(tr("events"), "event")
         if len(self._steps):
-            self.unit.addItem("steps", "step")
+            self.unit.addItem(tr("steps"), "step")
         self.unit.setVisible(len(self._steps) > 0)
         self._set_limits(0, len(asked.tape.events), *asked.span)
         self.code.setChecked(self._settings.flag("film_code"))

@@ -18,16 +18,16 @@ _HEADS: tuple[tuple[bytes, str], ...] = (
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
     (b"\x7fELF", tr("a compiled program or library")),
     (b"MZ", tr("a compiled program or library")),
-    (b"\x80\x02", "a pickle"),
-    (b"\x80\x03", "a pickle"),
-    (b"\x80\x04", "a pickle"),
-    (b"\x80\x05", "a pickle"),
+    (b"\x80\x02", tr("a pickle")),
+    (b"\x80\x03", tr("a pickle")),
+    (b"\x80\x04", tr("a pickle")),
+    (b"\x80\x05", tr("a pickle")),
     (b"PK\x03\x04", tr("a zip archive")),
 )
 _SUFFIXES = {
     ".pt": tr("weights saved by PyTorch"),
     ".pth": tr("weights saved by PyTorch"),
-    ".ckpt": "a checkpoint",
+    ".ckpt": tr("a checkpoint"),
     ".bin": tr("a binary file"),
     ".safetensors": tr("a safetensors file with weights"),
     ".onnx": tr("an ONNX model"),
@@ -35,17 +35,17 @@ _SUFFIXES = {
     ".h5": tr("an HDF5 file"),
     ".npy": tr("a NumPy array"),
     ".npz": tr("an archive of NumPy arrays"),
-    ".ipynb": "a notebook",
+    ".ipynb": tr("a notebook"),
     ".csv": tr("a table of data"),
     ".tsv": tr("a table of data"),
     ".jsonl": tr("a table of data"),
     ".parquet": tr("a Parquet table"),
     ".json": tr("a JSON file"),
-    ".log": "a log",
+    ".log": tr("a log"),
     ".html": tr("a web page"),
     ".pyc": tr("compiled Python"),
-    ".pkl": "a pickle",
-    ".mp4": "a film",
+    ".pkl": tr("a pickle"),
+    ".mp4": tr("a film"),
     ".gif": tr("a GIF picture"),
     ".svg": tr("an SVG picture"),
     ".gradscribe": tr("a training session"),
@@ -62,7 +62,7 @@ def foreign_kind(path: Path, head: bytes) -> str:
     suffix = path.suffix.lower()
     by_head = next((kind for start, kind in _HEADS if head.startswith(start)), "")
     # A zip archive may hold weights, arrays, documents: the suffix knows better.
-    generic = by_head in ("", "a zip archive", "a pickle")
+    generic = by_head in ("", "a zip archive", tr("a pickle"))
     if generic and suffix in _SUFFIXES:
         return _SUFFIXES[suffix]
     if by_head:

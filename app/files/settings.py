@@ -27,7 +27,9 @@ SHARED = (TRUSTED, RECENT, LESSONS)
 begins with those that were set last: a choice in one window changes nothing in another."""
 _READ = "read-"
 MAX_RECENT = 10
-"""Most recent files that are stored."""
+"""Most recent files that are offered."""
+STORED_RECENT = 30
+"""Most recent files that are stored: those that are gone must not drive out the others."""
 KEYS = (*(row.key for row in SETTINGS if row.is_stored), "recent", "trusted")
 
 
@@ -60,6 +62,8 @@ class Settings(QObject):
         self._lessons: object = None
         """Progress in the lessons as the file had it when it was read last."""
         self._unwritten: dict[str, object] = {}
+        self._removed: set[str] = set()
+        """Recent files that the user removed."""
         self._being_written = 0
         self._writer: threading.Thread | None = None
         """Writes the file, because `QSettings.sync` blocks; it has no reference to this object.
@@ -161,16 +165,30 @@ class Settings(QObject):
 
     def recent(self) -> tuple[str, ...]:
         """Return the files opened or saved last that still exist, newest first."""
-        value = self._held.get("recent")
-        paths = value[:MAX_TRUSTED] if isinstance(value, list) else [value]
-        there = (path for path in paths if isinstance(path, str) and path and os.path.isfile(path))
+        there = (path for path in self._recent() if os.path.isfile(path))
         return tuple(itertools.islice(there, MAX_RECENT))
+
+    def stored_recent(self) -> tuple[str, ...]:
+        """Return the files opened or saved last, newest first, those that are gone, too."""
+        return tuple(self._recent()[:MAX_RECENT])
+
+    def _recent(self) -> list[str]:
+        value = self._held.get(RECENT)
+        paths = value[:MAX_TRUSTED] if isinstance(value, list) else [value]
+        return [path for path in paths if isinstance(path, str) and path]
+
+    def remove_recent(self, path: str) -> None:
+        """Remove ``path`` from the recent files, also from those of other windows."""
+        self._removed.add(path)
+        self._put(RECENT, [other for other in self._recent() if other != path])
+        self.changed.emit(RECENT)
 
     def add_recent(self, path: str) -> None:
         """Put ``path`` on top of the recent files."""
-        others = [other for other in self.recent() if other != path]
-        self._put("recent", [path, *others][:MAX_RECENT])
-        self.changed.emit("recent")
+        self._removed.discard(path)
+        others = [other for other in self._recent() if other != path]
+        self._put(RECENT, [path, *others][:STORED_RECENT])
+        self.changed.emit(RECENT)
 
     def is_trusted(self, path: str, source: str) -> bool:
         """Return whether the user has trusted the program ``source`` in the file ``path``.
@@ -231,7 +249,7 @@ class Settings(QObject):
             return
         self._writer = threading.Thread(
             target=_write,
-            args=(path, values, self._lessons, self._writer, self._teller),
+            args=(path, values, self._lessons, self._writer, self._teller, {*self._removed}),
             name="settings",
         )
         self._being_written += 1
@@ -263,8 +281,12 @@ def _write(
     lessons: object,
     before: threading.Thread | None,
     teller: _Teller,
+    removed: set[str],
 ) -> None:
-    """Write after the thread ``before`` has ended; ``lessons``: the progress known until then."""
+    """Write after the thread ``before`` has ended; ``lessons``: the progress known until then.
+
+    ``removed``: recent files that no window is to have any more.
+    """
     if before is not None:
         before.join()
     # Another window may have added to the lists meanwhile.
@@ -272,7 +294,8 @@ def _write(
         if key in values:
             mine = settings_file.as_list(values[key])
             stored = settings_file.as_list(settings_file.read(path, (key,)).get(key))
-            values[key] = trim(list(dict.fromkeys([*mine, *stored])))
+            merged = dict.fromkeys([*mine, *stored])
+            values[key] = trim([entry for entry in merged if key != RECENT or entry not in removed])
     if LESSONS in values:
         there = settings_file.read(path, (LESSONS,)).get(LESSONS)
         values[LESSONS] = _merged_progress(lessons, values[LESSONS], there)

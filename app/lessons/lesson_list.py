@@ -36,7 +36,9 @@ class LessonList(PopupCard):
     ) -> None:
         super().__init__(over, 720, 640)
         self.column.addWidget(plain_label(tr("Lessons"), "heading"))
-        self.column.addWidget(plain_label(_summary(lessons, progress), "caption"))
+        about = plain_label(_summary(lessons, progress), "caption")
+        about.setWordWrap(True)
+        self.column.addWidget(about)
         self.search = ReturnEdit()
         self.search.setPlaceholderText(tr("Search: backward, shape, zero_grad, ..."))
         self.search.setAccessibleName(tr("Search lessons"))

@@ -11,7 +11,7 @@ from gradscribe.app.ui.theming import Theming
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import sheet
-from gradscribe.widgets.base.open_windows import bring_to_front
+from gradscribe.widgets.base.open_windows import bring_to_front, resize_within_screen
 from gradscribe.widgets.base.splitter import GripSplitter
 from gradscribe.widgets.base.theme import Theme
 
@@ -29,7 +29,7 @@ class ManualWindow(QWidget):
     def __init__(self, owner: QWidget | None = None) -> None:
         super().__init__(owner, Qt.WindowType.Window)
         self.setWindowTitle(tr("Manual"))
-        self.resize(*SIZE)
+        resize_within_screen(self, *SIZE)
         self.query = QLineEdit(self)
         self.query.setPlaceholderText(tr("Search the manual"))
         self.query.setAccessibleName(tr("Search the manual"))

@@ -259,6 +259,21 @@ _PROGRAMS = (
 )
 _WINDOW = (
     Setting(
+        "start",
+        tr("Start with"),
+        "page",
+        ChoiceKind(
+            {
+                "page": tr("The start page"),
+                "last": tr("The file opened last"),
+                "empty": tr("An empty program"),
+            }
+        ),
+        "window",
+        tr("What a window shows that is started without a file; unsaved work goes before it."),
+        effect="start",
+    ),
+    Setting(
         "left",
         tr("Program"),
         True,
@@ -304,6 +319,7 @@ _FILMS = (
     ),
 )
 _RECORDS = (
+    Setting("tour", tr("Tour was offered"), False, RecordKind()),
     Setting("presenting", tr("Presenting"), False, is_stored=False),
     Setting("pythons", tr("Pythons of programs"), "{}", RecordKind()),
     Setting("lessons", tr("Progress in the lessons"), "{}", RecordKind(is_progress)),

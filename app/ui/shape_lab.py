@@ -31,7 +31,7 @@ def starting_points() -> tuple[tuple[str, str], ...]:
     found = []
     for entry in numbered_scripts("lab"):
         title, _, source = entry.read_text(encoding="utf-8").partition("\n")
-        found.append((title.removeprefix("# "), source.rstrip("\n")))
+        found.append((tr(title.removeprefix("# ")), source.rstrip("\n")))
     return tuple(found)
 
 

@@ -21,6 +21,7 @@ from gradscribe.playback.text import formatting
 from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label
+from gradscribe.widgets.base.open_windows import resize_within_screen
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.splitter import GripSplitter
 from gradscribe.widgets.base.tabs import CompactTabs
@@ -60,7 +61,7 @@ class WatchWindow(QWidget):
         """True while there is more in the file than is shown."""
         self._make()
         self._place()
-        self.resize(*SIZE)
+        resize_within_screen(self, *SIZE)
         self.look.changed.connect(self._repaint)
         self.look.add(self.loss, self.rate, self.gradients, self.updates, self.outputs, self.table)
         self.look.apply()
@@ -93,7 +94,7 @@ class WatchWindow(QWidget):
         self.events.setWordWrap(True)
         self.events.itemActivated.connect(self._open)
         self.at = QLineEdit()
-        self.at.setPlaceholderText("next")
+        self.at.setPlaceholderText(tr("next"))
         self.at.setAccessibleName(tr("Number of the step to record; empty for the next"))
         self.at.setMaximumWidth(90)
         self.record = push_button(tr("Record step"), None, self.order)

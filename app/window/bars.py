@@ -1,8 +1,8 @@
 """The bar on top of the window and the status line at its bottom."""
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QSizePolicy, QWidget
 
 from gradscribe.app.document.state import ENGINE_DIED, Doc, Layer, Result, View
 from gradscribe.app.link.python_search import python_name
@@ -68,9 +68,15 @@ class TopBar(QFrame):
         row.addWidget(self.device)
         for button in self.layers.values():
             row.addWidget(button)
+        self.shown_layers = QPushButton(tr("Show"))
+        self.shown_layers.setToolTip(tr("Values, gradients and shapes in the graph"))
+        self.shown_layers.clicked.connect(self._open_layers)
+        self.shown_layers.hide()
+        row.addWidget(self.shown_layers)
 
     def _layer(self, name: Layer) -> QPushButton:
-        button = QPushButton(name.capitalize())
+        titles = {"values": tr("Values"), "gradients": tr("Gradients"), "shapes": tr("Shapes")}
+        button = QPushButton(titles[name])
         button.setCheckable(True)
         button.setToolTip(
             {
@@ -143,10 +149,13 @@ class TopBar(QFrame):
             () if self._quiet else (self.device,),
             aside[1:],
         )
-        taken = sum(_room(extra) for group in extras for extra in group)
         whole = metrics.horizontalAdvance(title)
         least = min(whole, MIN_TITLE_WIDTH)
+        folds = self._fixed_width() + self._layers_width(False) + least > self.width()
+        self._fold_layers(folds)
+        taken = sum(_room(extra) for group in extras for extra in group)
         taken += self._fixed_width() + least
+        taken += self._layers_width(folds)
         for group in extras:
             tight = taken > self.width()
             for extra in group:
@@ -157,11 +166,31 @@ class TopBar(QFrame):
         room = max(MIN_TITLE_WIDTH, self.width() - taken + least)
         self.title.setText(metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, room))
 
+    def _open_layers(self) -> None:
+        """Open a menu of the layers, under the button that stands for their own."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for button in self.layers.values():
+            action = menu.addAction(button.text())
+            action.setCheckable(True)
+            action.setChecked(button.isChecked())
+            action.triggered.connect(button.click)
+        menu.popup(self.shown_layers.mapToGlobal(QPoint(0, self.shown_layers.height())))
+
+    def _fold_layers(self, folds: bool) -> None:
+        """Show one button for all layers where large text leaves no space for a button each."""
+        self.shown_layers.setVisible(folds and not self._quiet)
+        for button in self.layers.values():
+            button.setVisible(not (folds or self._quiet))
+
+    def _layers_width(self, folds: bool) -> int:
+        shown = (self.shown_layers,) if folds else tuple(self.layers.values())
+        return 0 if self._quiet else sum(map(_room, shown))
+
     def _fixed_width(self) -> int:
         buttons = self._buttons
         always = (buttons.reset_button, buttons.back_button, buttons.step_button)
-        layers = () if self._quiet else self.layers.values()
-        shown = (self.switch, *always, buttons.play_button, *layers)
+        shown = (self.switch, *always, buttons.play_button)
         return sum(map(_room, shown)) + MARGINS
 
 

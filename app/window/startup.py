@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, QStandardPaths, Qt
+from PySide6.QtCore import QStandardPaths, Qt
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
@@ -23,11 +23,13 @@ from gradscribe.app.runtime.gc_scheduler import GcScheduler
 from gradscribe.app.runtime.malloc import limit_arenas
 from gradscribe.app.runtime.notice import Notice
 from gradscribe.app.ui.fault_card import show_crash
+from gradscribe.app.window.first_view import show_first_view
 from gradscribe.app.window.new_window import shifted
 from gradscribe.app.window.preload import Preloader
 from gradscribe.app.window.request_server import RequestServer
 from gradscribe.app.window.shutdown import ShutdownSignals
 from gradscribe.app.window.window import Window
+from gradscribe.widgets.base.open_windows import resize_within_screen
 
 if TYPE_CHECKING:
     from gradscribe.app.link.client import Link
@@ -36,9 +38,6 @@ if TYPE_CHECKING:
 SWITCH_INTERVAL_S = 0.0002
 """Interpreter switch interval. A repaint acquires the GIL some 200 times: while a long tape is
 preprocessed it took a second with the default 5 ms, and a tenth of that with 1 ms."""
-
-TITLE_PX = 32
-"""Approximate height of a window's title bar."""
 
 
 def make_app(argv: list[str]) -> QApplication:
@@ -84,7 +83,7 @@ class Opening:
     @property
     def is_default(self) -> bool:
         """True if the user chose nothing to open."""
-        return not self.path and self.request is None
+        return not self.path and self.request is None and not self.is_new
 
 
 DEFAULT = Opening()
@@ -147,11 +146,6 @@ def set_up_torch(window: Window) -> "TorchSetup | None":
     return setup
 
 
-def fit_to_screen(size: QSize, available: QSize) -> QSize:
-    """Return a window size that fits on a screen including the title bar, in pixels."""
-    return size.boundedTo(available - QSize(0, TITLE_PX))
-
-
 def _run_window(
     app: QApplication,
     where: Path,
@@ -182,13 +176,11 @@ def _run_window(
     start_services(window, link)
     is_first = window.settings.shape("window").isEmpty()
     if is_first:
-        window.resize(fit_to_screen(window.size(), window.screen().availableSize()))
+        resize_within_screen(window, window.width(), window.height())
     if begin is not None:
         begin(window)
-    elif is_first and opening.is_default:
-        # A first-time user sees the first tape play.
-        once = Qt.ConnectionType.SingleShotConnection
-        window.session.tape_changed.connect(window.clock.play, once)
+    elif opening.is_default:
+        show_first_view(window)
     window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose)
     server = RequestServer(window, window.open_request)
     window.painted.connect(server.listen)

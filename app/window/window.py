@@ -39,6 +39,8 @@ from gradscribe.app.panels.controller import Panels
 from gradscribe.app.panels.program_page import make_area, make_page
 from gradscribe.app.presenting.presentation import Presentation, Remote
 from gradscribe.app.ranks.controller import RanksController
+from gradscribe.app.tour.stops import TourParts
+from gradscribe.app.tour.tour import Tour
 from gradscribe.app.training.page.workspaces import Workspaces
 from gradscribe.app.training.session.link import TrainLink
 from gradscribe.app.training.session.state import TrainEngine
@@ -61,12 +63,15 @@ from gradscribe.app.window.bars import StatusLine, TopBar
 from gradscribe.app.window.color_key import ColorKeyController
 from gradscribe.app.window.menus import Menus
 from gradscribe.app.window.output_tab import OutputTab
+from gradscribe.app.window.pane_keys import make_pane_cycle
 from gradscribe.app.window.plugin_notice import PluginNotice
 from gradscribe.app.window.pointed_menus import PointedMenus
 from gradscribe.app.window.settings_follow import SettingsFollower
+from gradscribe.app.window.start_items import open_start_page
 from gradscribe.engine.protocol.training import Exported
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, vbox
+from gradscribe.widgets.base.focus.ring import FocusRing
 from gradscribe.widgets.base.labels import Heading, sheet
 from gradscribe.widgets.base.menus import open_by_key
 from gradscribe.widgets.base.theme import Theme
@@ -132,7 +137,9 @@ class Window(QMainWindow):
         self.typing, self.costs = self._make_typing(), ProgramCosts(self.session, self, self.look)
         remote = Remote(self._turn, partial(self._perform, "play.reset"), self._play_on)
         self.presentation = Presentation(self, settings, self.graph, remote)
+        self.tour = self._make_tour()
         self.context = self._make_context()
+        FocusRing(self)
         self.menus = Menus(self.menuBar(), self.context, self)
         self.pointed_menus = PointedMenus(self.context, self.menus, self)
         self.plugin_notice = PluginNotice(self.workspaces.session, self.notices, self)
@@ -225,6 +232,10 @@ class Window(QMainWindow):
         )
         return Recovery(host, self.drafts, self)
 
+    def _make_tour(self) -> Tour:
+        top, parts = self.top, (self.ground, self.editor, self.graph, self.transport.buttons)
+        return Tour(TourParts(*parts, top.lessons, self.session, self.clock), self.look, self)
+
     def _make_context(self) -> CommandContext:
         return CommandContext(
             session=self.session,
@@ -254,6 +265,7 @@ class Window(QMainWindow):
             backward_code=self.backward_code,
             costs=self.costs,
             manual=Manual(self, self.look),
+            tour=self.tour,
             findings_controller=self.findings_controller,
             error_fix=self.error_fix,
             loop_curves=self.loop_curves,
@@ -262,13 +274,14 @@ class Window(QMainWindow):
             panels=self.panels,
             training=self.workspaces.session,
             session_store=self.workspaces.saving,
-            file_writer=self.workspaces.writing,
             export_queue=self.export_queue,
             presentation=self.presentation,
             film_span=FilmSpan(),
             edit_step=self.transport.strip.edit_step,
+            step_pane=make_pane_cycle(self).step,
             show_lessons=self.lesson_dock.show_lessons,
             show_palette=lambda: self.menus.show_palette(self.ground),
+            show_start=lambda: open_start_page(self.context),
             close_window=self.close,
             companion=self._link.companion,
             open_window=self.open_another,
@@ -645,6 +658,7 @@ class Window(QMainWindow):
         self.presenter.close()
         self.loop_curves.close()
         self.history.close()
+        self.tour.end()
         self.changes.close()
         self.ranks.close()
         self.findings_controller.close()

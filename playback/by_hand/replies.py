@@ -8,7 +8,7 @@ from gradscribe.playback.by_hand.targets import HandTarget
 from gradscribe.playback.tape.event_text import value_name
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 
 
 class Reply(NamedTuple):
@@ -83,7 +83,7 @@ def problem_text(problem: Problem) -> str:
     if problem.type == "NotCompared":
         return problem.message
     where = tr("Line {line}: ", line=problem.place.line) if problem.place.line > 1 else ""
-    hint = f". {problem.hint}" if problem.hint else ""
+    hint = f". {translated(problem.hint)}" if problem.hint else ""
     return f"{where}{problem.type}: {problem.message}{hint}"
 
 

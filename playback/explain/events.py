@@ -14,7 +14,7 @@ from gradscribe.playback.tape import event_text, snapshot_text, track
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.tape.loops.partial_loops import numbers_of
 from gradscribe.playback.text import formatting, symbols
-from gradscribe.playback.translation import ngettext, tr
+from gradscribe.playback.translation import ngettext, tr, translated
 
 T = TypeVar("T")
 MAX_ROWS = 12
@@ -281,7 +281,8 @@ def _error(index: Index, _event: Event, _position: int) -> _Parts:
     if problem is None:
         return "", tr("The program raised an error"), []
     message = problem.message[:400].rstrip(".")
-    return problem.type, ". ".join(filter(None, (message, problem.hint))), []
+    words = filter(None, (translated(message), translated(problem.hint)))
+    return problem.type, ". ".join(words), []
 
 
 def _distance(old: Snapshot | None, new: Snapshot) -> float | None:

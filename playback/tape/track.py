@@ -14,6 +14,15 @@ from gradscribe.playback.tape.index import Index, index_of
 from gradscribe.playback.tape.pass_names import pass_names
 from gradscribe.playback.tape.phases import Phase, phases
 from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
+
+PHASE_TITLES: dict[str, str] = {
+    "Forward": tr("Forward"),
+    "Loss": tr("Loss"),
+    "Backward": tr("Backward"),
+    "Update": tr("Update"),
+}
+"""Phase -> its title on the screen; others are named after functions."""
 
 
 class Segment(Struct, frozen=True):
@@ -28,7 +37,7 @@ class Segment(Struct, frozen=True):
     @property
     def title(self) -> str:
         """The name of the pass, else the phase."""
-        return self.name or self.phase
+        return self.name or PHASE_TITLES.get(self.phase, self.phase)
 
 
 class LedgerRow(Struct, frozen=True, gc=False):

@@ -68,7 +68,9 @@ def tr(message: str, /, **values: object) -> str:
     Without values braces stay as they are.
     """
     _current.was_asked = True
-    return _filled(_current.texts.gettext(message), message, values)
+    # The empty message is the catalogue's header.
+    found = _current.texts.gettext(message) if message else ""
+    return _filled(found, message, values)
 
 
 def ngettext(singular: str, plural: str, count: int, /, **values: object) -> str:

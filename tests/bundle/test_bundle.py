@@ -24,7 +24,7 @@ WANTED = ("torch", "numpy", "msgspec", "pandas", "matplotlib")
 SCREEN = ("xvfb", "xdotool", "x11-apps", "openbox")
 """Packages of the bare system: a virtual screen, a window manager, keys and pictures."""
 SESSION = """
-Xvfb :9 -screen 0 1440x900x24 -nolisten tcp 2>/dev/null &
+Xvfb :9 -screen 0 1440x900x24 -nolisten tcp -noreset 2>/dev/null &
 export DISPLAY=:9
 until xdotool getdisplaygeometry >/dev/null 2>&1; do sleep 0.1; done
 openbox 2>/dev/null &
@@ -33,7 +33,7 @@ window=$!
 xdotool search --sync --onlyvisible --name Gradscribe >/dev/null
 until xwd -root -silent | LC_ALL=C grep -q -a -P '{color}'; do
     kill -0 $window || exit 90
-    sleep 0.2
+    sleep 0.5
 done
 xwd -root -silent > /shared/{picture}.xwd
 xdotool key ctrl+q

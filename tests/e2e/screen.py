@@ -5,6 +5,7 @@ starts by itself (the registry of assistive technologies).
 """
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -43,7 +44,7 @@ class Screen:
             for kind in ("CONFIG", "DATA", "STATE", "CACHE")
         }
         self.environment = {
-            **{name: text for name, text in os.environ.items() if name not in _LEFT_OUT},
+            **{name: text for name, text in os.environ.items() if not _LEFT_OUT.fullmatch(name)},
             **homes,
             "HOME": str(self.folder),
             "XDG_RUNTIME_DIR": str(runtime),
@@ -123,4 +124,6 @@ class Screen:
         return process
 
 
-_LEFT_OUT = {"WAYLAND_DISPLAY", "QT_STYLE_OVERRIDE", "QT_SCALE_FACTOR", "PYTHONPATH", "LANGUAGE"}
+_LEFT_OUT = re.compile(
+    "WAYLAND_DISPLAY|QT_STYLE_OVERRIDE|QT_SCALE_FACTOR|PYTHONPATH|LANGUAGE|LC_.*|GRADSCRIBE_.*"
+)

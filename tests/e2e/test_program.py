@@ -67,6 +67,24 @@ def test_the_first_start_shows_an_example_with_its_gradients(start):
     assert "Traceback" not in program.log
 
 
+def test_the_tour_is_taken_at_the_first_start_and_later_the_start_page_is_shown(start):
+    program = start(settings={"tour": "false", "start": "page"})
+    program.says("Drag a number")
+    program.keys("alt+n")
+    program.press("push button", "Play")
+    program.says("Step back")
+    program.keys("Escape")
+    program.wait(lambda: not program.sees("push button", "Skip"), "the end of the tour")
+    assert program.quit() == 0
+    program.start()
+    program.type("spiral")
+    program.find("push button", "Three spirals")
+    program.keys("Escape")
+    program.wait(lambda: not program.sees("push button", "Three spirals"), "the end of the page")
+    assert program.quit() == 0
+    assert "Traceback" not in program.log
+
+
 def test_a_typed_program_shows_what_pytorch_computes(start):
     program = start()
     open_empty(program)

@@ -52,3 +52,35 @@ def test_presenting_enlarges_and_ends(start):
     program.wait(lambda: bar.value < last, "an event earlier, by the key of a remote")
     program.keys("Escape")
     program.wait(lambda: program.find("push button", "Play").box[3] == small[3], "the usual size")
+
+
+def test_the_window_speaks_chinese(start):
+    program = start(settings={"language": "zh_CN"})
+    assert program.press("push button", "重置")
+    program.press("push button", "播放")
+    # Names of tensors and numbers are those of the program.
+    program.wait(lambda: ("cell", "−12.0000") in program.texts(), "the value of L")
+    menus = [name for role, name in program.texts() if role == "menu item"]
+    assert menus
+    assert all(any("一" <= letter <= "鿿" for letter in name) for name in menus)
+    assert program.quit() == 0
+
+
+def test_text_of_twice_the_size_leaves_every_control_within_a_small_screen(start):
+    wide, high = 1000, 640
+    program = start(settings={"text": "2.0"}, size=(wide, high))
+    program.says("Backward · event")
+    program.keys("Home")
+    controls = [
+        element
+        for window in program.bus.windows()
+        for element in window.walk()
+        if element.role in {"push button", "check box", "page tab", "slider", "combo box"}
+    ]
+    assert len(controls) > 10
+    for control in controls:
+        left, top, width, height = control.box
+        assert left >= 0, control.name
+        assert top >= 0, control.name
+        assert left + width <= wide, control.name
+        assert top + height <= high, control.name

@@ -3,11 +3,14 @@
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from PySide6.QtCore import QSize
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 SCREENLESS = ("offscreen", "minimal")
 """Platforms without a screen: there is no window above another, and Qt warns."""
+TITLE_PX = 32
+"""Height of a title bar; no system tells that of a window before it is shown."""
 K = TypeVar("K")
 W = TypeVar("W", bound=QWidget)
 
@@ -33,6 +36,16 @@ class OpenWindows(Generic[K, W]):
         window.destroyed.connect(lambda: self._open.remove(entry))
         window.show()
         return window, True
+
+
+def fit_to_screen(size: QSize, available: QSize) -> QSize:
+    """Return a window size that fits on a screen including the title bar, in pixels."""
+    return size.boundedTo(available - QSize(0, TITLE_PX))
+
+
+def resize_within_screen(window: QWidget, width: int, height: int) -> None:
+    """Give a new window a size in pixels, or as much of it as its screen has."""
+    window.resize(fit_to_screen(QSize(width, height), window.screen().availableSize()))
 
 
 def bring_to_front(window: QWidget) -> None:

@@ -11,6 +11,7 @@ from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label, sheet
+from gradscribe.widgets.base.open_windows import resize_within_screen
 from gradscribe.widgets.base.splitter import GripSplitter
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor.source_edit import SourceEdit
@@ -44,7 +45,7 @@ class CodeWindow(QWidget):
         super().__init__(owner, Qt.WindowType.Window)
         self.setWindowTitle(TITLE)
         self.setAccessibleName(TITLE)
-        self.resize(*SIZE)
+        resize_within_screen(self, *SIZE)
         self._theme = Theme.load("light")
         self._rows: tuple[CodeRow, ...] = ()
         self.editor = SourceEdit(self._theme, self)

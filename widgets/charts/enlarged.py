@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLayout, QWidget
 
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.menus import open_by_key
+from gradscribe.widgets.base.open_windows import resize_within_screen
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.charts.curves import CurveChart
 from gradscribe.widgets.plots.plot import Plot
@@ -32,7 +33,7 @@ class ChartWindow(QWidget):
         rows.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
         rows.addWidget(chart)
         self.setAutoFillBackground(True)
-        self.resize(*SIZE)
+        resize_within_screen(self, *SIZE)
         self._set_theme(source.theme)
         changed.connect(self._follow)
         self._follow()

@@ -21,6 +21,7 @@ from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.menus import open_by_key
+from gradscribe.widgets.base.open_windows import resize_within_screen
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.charts.levels import LevelsView
@@ -75,7 +76,7 @@ class TensorWindow(QWidget):
         self._lay_out()
         self._connect()
         self.setAutoFillBackground(True)
-        self.resize(*SIZE)
+        resize_within_screen(self, *SIZE)
 
     def _make_controls(self) -> None:
         self.part = self._choice(tr("Part of the complex numbers"), PARTS)

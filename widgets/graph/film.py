@@ -14,6 +14,7 @@ from gradscribe.playback.graph.picture import Flow, Look
 from gradscribe.playback.tape import scenes
 from gradscribe.playback.tape.scenes import Scene
 from gradscribe.playback.tape.tempo import VideoFrame, VideoTiming
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.drive import run_to_end
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph import viewport
@@ -38,7 +39,12 @@ GLIDE_MS = 300
 ITEMS_PER_STEP = 12
 """Wires, cards and labels painted per step."""
 _MARGIN = 30.0
-_PHASES = {"forward": "Forward", "backward": "Backward", "update": "Update", "": ""}
+_PHASES = {
+    "forward": tr("Forward"),
+    "backward": tr("Backward"),
+    "update": tr("Update"),
+    "": "",
+}
 
 PlaceScene = Callable[[Scene], Stage]
 """Function that builds the picture of a scene and lays it out."""

@@ -191,7 +191,7 @@ SAMPLES: tuple[tuple[str, DrawSample], ...] = (
     (tr("constant, no gradient"), _constant),
     (tr("operation, stripe = value"), _operation),
     (tr("module, folded"), _module),
-    ("loss", _loss),
+    (tr("loss"), _loss),
     (tr("gradient on its way back"), _gradient),
     (tr("value on its way forward"), _value),
     (tr("no gradient comes back here"), _cut),

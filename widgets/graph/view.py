@@ -25,6 +25,7 @@ from gradscribe.playback.graph.coloring import ColorLegend, Mode, Tinter
 from gradscribe.playback.graph.picture import Look, Picture, Placement
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
+from gradscribe.widgets.base.focus.ring import OWN_FOCUS
 from gradscribe.widgets.base.motion import is_reduced
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph import viewport
@@ -95,6 +96,7 @@ class GraphView(QWidget):
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName(tr("Computation graph"))
+        self.setProperty(OWN_FOCUS, True)
         actions = GraphActions(self._reach, self.toggle, self.open_menu)
         self.accessible = AccessibleGraph(self, self.canvas, actions)
         """The cards and wires as children for assistive technology."""

@@ -105,6 +105,7 @@ class ShapeLab(QWidget):
         lines.setProperty("panel", True)
         vbox(lines, self.editor, margins=(8, 8, 8, 8))
         scroll = QScrollArea(self)
+        scroll.setAccessibleName(tr("Shape lab"))
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         page = QWidget(scroll)

@@ -26,12 +26,12 @@ WIDEST = 170
 LINE, NAME, WORDS = range(3)
 _KINDS: dict[ChangeKind, str] = {
     "value": "",
-    "gradient": "gradient",
-    "op": "call",
-    "setting": "setting",
-    "print": "printed",
-    "error": "error",
-    "finding": "finding",
+    "gradient": tr("gradient"),
+    "op": tr("call"),
+    "setting": tr("setting"),
+    "print": tr("printed"),
+    "error": tr("error"),
+    "finding": tr("finding"),
 }
 _CHANGE = Qt.ItemDataRole.UserRole
 

@@ -18,6 +18,7 @@ from gradscribe.playback.text.cost_words import COLUMNS, CostCells
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet
+from gradscribe.widgets.base.open_windows import resize_within_screen
 from gradscribe.widgets.base.theme import Theme
 
 SIZE = (900, 340)
@@ -58,7 +59,7 @@ class CostWindow(QWidget):
     def __init__(self, owner: QWidget | None = None) -> None:
         super().__init__(owner, Qt.WindowType.Window)
         self.theme = Theme.load("light")
-        self.resize(*SIZE)
+        resize_within_screen(self, *SIZE)
         self.heading = Heading("", "", self)
         self.words = Label("words", "", self).selectable()
         self.table = QTreeWidget(self)

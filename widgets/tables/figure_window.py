@@ -23,6 +23,7 @@ from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, push_button
 from gradscribe.widgets.base.labels import plain_label, sheet
 from gradscribe.widgets.base.menus import open_by_key, place_in
+from gradscribe.widgets.base.open_windows import resize_within_screen
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.tabs import CompactTabs
 from gradscribe.widgets.base.theme import Theme
@@ -244,7 +245,8 @@ class FigureWindow(QWidget):
         self._add_page(tr("Picture"), self.canvas, self.canvas.show_all)
         self.set_theme(theme)
         ratio = min(2.5, max(0.6, figure.width / figure.height))
-        self.resize(round(WINDOW_SIZE.height() * ratio) + 24, WINDOW_SIZE.height() + 50)
+        high = WINDOW_SIZE.height()
+        resize_within_screen(self, round(high * ratio) + 24, high + 50)
         self.canvas.setFocus()
 
     @property

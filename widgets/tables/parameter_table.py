@@ -38,7 +38,15 @@ from gradscribe.widgets.tables.cell_text import shown_text
 from gradscribe.widgets.tables.row_view import configure_row_view
 
 Index = QModelIndex | QPersistentModelIndex
-COLUMNS = ("name", "shape", "value", "gradient", "update", "NaN", tr("gradient by step"))
+COLUMNS = (
+    tr("name"),
+    tr("shape"),
+    tr("value"),
+    tr("gradient"),
+    tr("update"),
+    "NaN",
+    tr("gradient by step"),
+)
 TIPS = (
     tr("The parameter's full name"),
     tr("Its shape"),

@@ -36,7 +36,7 @@ from gradscribe.widgets.tables.parameter_table import common_prefix
 from gradscribe.widgets.tables.row_view import configure_row_view
 
 Index = QModelIndex | QPersistentModelIndex
-COLUMNS = ("name", "value", "gradient")
+COLUMNS = (tr("name"), tr("value"), tr("gradient"))
 NONE, PENDING = "\N{EM DASH}", "\N{HORIZONTAL ELLIPSIS}"
 PAD = 7
 """Horizontal padding of a cell's text, in pixels."""

@@ -20,7 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QToolTip, QWidget
 
 from gradscribe.engine.protocol.structs import replace
-from gradscribe.playback.tape.track import Segment
+from gradscribe.playback.tape.track import PHASE_TITLES, Segment
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.labels import tip
@@ -162,11 +162,18 @@ class Scrubber(QAbstractSlider):
         width = self.width() - 2 * self.margin()
         metrics = QFontMetricsF(self._theme.font(13, 600))
         segments = group.segments
-        titles = {title for one in segments for title in (one.title, one.phase)}
+        titles = {
+            title
+            for one in segments
+            for title in (one.title, PHASE_TITLES.get(one.phase, one.phase))
+        }
         self._widths = {title: metrics.horizontalAdvance(title) for title in titles}
         named, plain = (
             max((self._widths[text] for text in texts), default=0.0) + LABEL_GAP
-            for texts in ([s.title for s in segments], [s.phase for s in segments])
+            for texts in (
+                [s.title for s in segments],
+                [PHASE_TITLES.get(s.phase, s.phase) for s in segments],
+            )
         )
         least = named if len(segments) * (named + LABEL_GAP) <= width else plain
         spans = layout_segments(segments, width, minimum=max(48.0, least))
@@ -289,7 +296,7 @@ class Scrubber(QAbstractSlider):
             if self.describe is not None
             else tr("Event {position:,}", position=position)
         )
-        return f"{span.phase} · {text}"
+        return f"{PHASE_TITLES.get(span.phase, span.phase)} · {text}"
 
     # Painting.
 

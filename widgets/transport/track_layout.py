@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from gradscribe.playback.tape.track import Segment
+from gradscribe.playback.tape.track import PHASE_TITLES, Segment
 
 
 class SegmentSpan(Struct, frozen=True):
@@ -23,7 +23,7 @@ class SegmentSpan(Struct, frozen=True):
     @property
     def title(self) -> str:
         """The name of the pass, else the phase."""
-        return self.name or self.phase
+        return self.name or PHASE_TITLES.get(self.phase, self.phase)
 
     def x_at(self, position: float) -> float:
         """Return the x of ``position``, clamped to the span."""

@@ -52,7 +52,7 @@ class PageArrangement(QObject):
     def make(self, loss: QWidget) -> Iterator[None]:
         """Build the panels, some at each step; ``loss`` is the chart that is always visible."""
         down = Qt.Orientation.Vertical
-        self.setup = Panel(None, "Set-up")
+        self.setup = Panel(None, tr("Set-up"))
         self._centre, self._right = _splitter(down), _splitter(down)
         self._centre.setAccessibleName(tr("Model column"))
         self._right.setAccessibleName(tr("Curves column"))

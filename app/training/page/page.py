@@ -137,6 +137,7 @@ class TrainingPage(QWidget):
         self.form = SetupForm(self, at_once=False)
         yield from self.form.making
         self.sheet = scroll_area(self.form)
+        self.sheet.setAccessibleName(tr("Set-up"))
         self._make_remarks()
         self.arrangement.setup.hold(self._remarks_row)
         self.arrangement.setup.hold(self.sheet)

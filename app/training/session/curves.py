@@ -65,9 +65,9 @@ class RunCurves(QObject):
         if run is not None:
             losses += later_steps(run, "val", "validation", theme.data, (5, 3))
             losses += later_steps(run, "loss", "", theme.forward)
-            losses.append(PlotCurve("batch", run.curve("loss"), theme.forward, shade=True))
+            losses.append(PlotCurve(tr("batch"), run.curve("loss"), theme.forward, shade=True))
             val = run.curve("val")
-            losses.append(PlotCurve("validation", val, theme.data, dashes=(5, 3), width=1.8))
+            losses.append(PlotCurve(tr("validation"), val, theme.data, dashes=(5, 3), width=1.8))
             losses += self._right_validation(run)
             rate = PlotCurve(tr("learning rate"), run.curve("lr"), theme.parameter)
             page.rate.set_curves([*later_steps(run, "lr", rate.name, rate.color), rate])

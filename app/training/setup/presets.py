@@ -16,6 +16,7 @@ from gradscribe.app.training.session.state import UNTIL_SOLVED
 from gradscribe.engine.protocol import setup as setups
 from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.training import StopCondition
+from gradscribe.playback.translation import tr
 
 if TYPE_CHECKING:
     from gradscribe.app.training.session.session import TrainSession
@@ -56,7 +57,7 @@ def parse(filename: str, data: bytes) -> Preset:
     """
     file = msgspec.json.decode(data, type=_File)
     name = filename[3:].removesuffix(".json")
-    return Preset(name, file.title, file.about, setups.parse(file.setup))
+    return Preset(name, tr(file.title), tr(file.about), setups.parse(file.setup))
 
 
 def train_preset(

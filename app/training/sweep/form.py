@@ -136,6 +136,7 @@ class SweepForm(QWidget):
             rows.addLayout(hbox(None, label, (field, 1), spacing=8))
         rows.addStretch(1)
         area = QScrollArea(self)
+        area.setAccessibleName(tr("Sweep"))
         area.setWidgetResizable(True)
         area.setFrameShape(QScrollArea.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

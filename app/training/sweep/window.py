@@ -23,6 +23,7 @@ from gradscribe.engine.protocol.training.catalogue import CatalogueEntry
 from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label
+from gradscribe.widgets.base.open_windows import resize_within_screen
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.splitter import GripSplitter
 from gradscribe.widgets.base.tabs import CompactTabs
@@ -38,13 +39,13 @@ REST_MS = 150
 RESULTS = (tr("Validation"), tr("Loss"), tr("Steps"), tr("State"))
 STATES = {
     "waiting": "",
-    "running": "runs",
-    "ok": "done",
-    "nan": "diverged",
-    "error": "failed",
-    "refused": "refused",
-    "died": "died",
-    "interrupted": "stopped",
+    "running": tr("runs"),
+    "ok": tr("done"),
+    "nan": tr("diverged"),
+    "error": tr("failed"),
+    "refused": tr("refused"),
+    "died": tr("died"),
+    "interrupted": tr("stopped"),
 }
 
 
@@ -79,7 +80,7 @@ class SweepWindow(QWidget):
         self._rest = single_shot(self, self._show, REST_MS)
         self._connect()
         look.add(self.form, self.table, self.chart, self.scatter, self.parallels)
-        self.resize(*SIZE)
+        resize_within_screen(self, *SIZE)
         QShortcut(Qt.Key.Key_Escape, self, self.close)
 
     def _place(self) -> None:

@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QGridLayout,
-    QHBoxLayout,
     QPushButton,
     QSizePolicy,
     QWidget,
@@ -22,6 +21,7 @@ from gradscribe.app.ui.popup import PopupCard
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.deferred_paint import resume_paint
+from gradscribe.widgets.base.flow_layout import FlowLayout
 from gradscribe.widgets.base.labels import plain_label
 from gradscribe.widgets.base.return_edit import ReturnEdit
 from gradscribe.widgets.base.theme import Theme
@@ -66,7 +66,7 @@ PROGRAMS = GalleryWords(
     tr("No example has all of these words"),
 )
 SETUPS = GalleryWords(
-    "Set-ups",
+    tr("Set-ups"),
     tr("Set-ups to start from; change anything while they train"),
     tr("Search: spiral, sigmoids, regression, ..."),
     tr("No set-up has all of these words"),
@@ -122,6 +122,7 @@ class Gallery(PopupCard):
         self.column.addWidget(self.nothing)
         # Given its final parent at once: reparenting would style and measure it again.
         self._area = scroll_area(QWidget(self.card))
+        self._area.setAccessibleName(words.title)
         self.column.addWidget(self._area, 1)
         self.tiles: list[_Tile] = []
         self._grid: QGridLayout | None = None
@@ -225,9 +226,9 @@ class Gallery(PopupCard):
         tile.clicked.connect(lambda: self._choose(example))
         return tile
 
-    def _variants(self, example: Example) -> QHBoxLayout:
+    def _variants(self, example: Example) -> FlowLayout:
         """Return the links to the example's variants at its limits and with a mistake."""
-        row = hbox(None, spacing=14)
+        row = FlowLayout(spacing=14)
         for words, variant in ((tr("At its edge"), example.edge), (tr("Break it"), example.broken)):
             if variant is not None:
                 link = QPushButton(words)
@@ -237,7 +238,6 @@ class Gallery(PopupCard):
                 link.setAccessibleName(f"{words}: {variant.title}")
                 link.clicked.connect(partial(self._choose, variant))
                 row.addWidget(link)
-        row.addStretch(1)
         return row
 
     def _choose(self, example: GalleryItem, _on: bool = False) -> None:

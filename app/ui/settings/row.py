@@ -31,7 +31,7 @@ class SettingRow(QFrame):
         self.setProperty("setting", True)
         self.title = Label("section", row.title, self)
         self.sentence = Label("caption", row.sentence, self)
-        self.effect = Label("words", EFFECTS[row.effect], self).fit_text()
+        self.effect = Label("caption", EFFECTS[row.effect], self)
         self.effect.setVisible(row.effect != "now")
         self.problem = Label("error", "", self)
         self.problem.hide()
@@ -49,10 +49,10 @@ class SettingRow(QFrame):
         if not is_line:
             widget.setMaximumWidth(EDITOR_WIDTH)
             widget.setMinimumWidth(min(EDITOR_WIDTH, widget.sizeHint().width()))
-        edit = hbox(None, (widget, 2 if is_line else 0), self.effect, spacing=12)
+        edit = hbox(None, (widget, 2 if is_line else 0), spacing=12)
         edit.addWidget(self.back)
         edit.addStretch(1)
-        parts = (self.title, self.sentence, 4, edit, self.problem)
+        parts = (self.title, self.sentence, self.effect, 4, edit, self.problem)
         vbox(self, *parts, margins=(12, 6, 12, 8), spacing=2)
         # A row with a reset button is as high as one without it.
         policy = self.back.sizePolicy()

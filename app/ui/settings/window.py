@@ -17,6 +17,7 @@ from gradscribe.app.ui.settings.row import SettingRow
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, make_scrollable, push_button, vbox
 from gradscribe.widgets.base.labels import Label, sheet
+from gradscribe.widgets.base.open_windows import resize_within_screen
 from gradscribe.widgets.base.theme import Theme
 
 SIZE = (860, 660)
@@ -29,7 +30,7 @@ QFrame[setting="true"] { border: 1px solid transparent; border-radius: 8px; }
 QFrame[setting="true"][sought="true"] { border: 2px solid @selection@; }
 QListWidget { border: 2px solid transparent; border-radius: 8px; }
 QListWidget:focus { border-color: @selection@; }
-QListView::item { padding: 5px 8px; border-radius: 6px; }
+QListView::item { padding: 0px 8px; border-radius: 6px; }
 QListView::item:selected { background: @selection_soft@; color: @ink@; }
 QDoubleSpinBox { padding: 4px 20px 4px 8px; }
 """
@@ -51,7 +52,7 @@ class SettingsWindow(QWidget):
     def __init__(self, settings: Settings, dialogs: FileDialogs, owner: QWidget) -> None:
         super().__init__(owner, Qt.WindowType.Window)
         self.setWindowTitle(tr("Settings"))
-        self.resize(*SIZE)
+        resize_within_screen(self, *SIZE)
         self._settings, self._dialogs = settings, dialogs
         self._before: dict[str, Value] = {}
         """Values before the last change of many at once."""
@@ -68,9 +69,11 @@ class SettingsWindow(QWidget):
         self.query.textChanged.connect(self._search)
         self.groups = QListWidget(self)
         self.groups.setAccessibleName(tr("Groups"))
+        self.groups.setSpacing(4)
         self.groups.addItems(list(GROUPS.values()))
         self.groups.currentRowChanged.connect(self._go_to_group)
         self.area = QScrollArea(self)
+        self.area.setAccessibleName(tr("Settings"))
         page = QWidget()
         self.nothing = Label("caption", tr("No setting has these words"), page)
         self.headings = {name: Label("heading", title, page) for name, title in GROUPS.items()}

@@ -12,7 +12,7 @@ from gradscribe.playback.tape.parameters import ParameterRow, parameter_rows
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.menus import open_by_key
-from gradscribe.widgets.base.open_windows import bring_to_front
+from gradscribe.widgets.base.open_windows import bring_to_front, resize_within_screen
 from gradscribe.widgets.tables.parameter_table import ParameterTable
 
 SIZE = (820, 480)
@@ -26,7 +26,7 @@ class ParameterWindow(QWidget):
         super().__init__(owner, Qt.WindowType.Window)
         self.setWindowTitle(TITLE)
         self.setAccessibleName(TITLE)
-        self.resize(*SIZE)
+        resize_within_screen(self, *SIZE)
         self.table = ParameterTable(self)
         rows = vbox(self)
         rows.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)

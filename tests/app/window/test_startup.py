@@ -4,7 +4,6 @@ import gc
 import sys
 
 import pytest
-from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QApplication
 
 from gradscribe.app.files.settings import Settings
@@ -12,7 +11,6 @@ from gradscribe.app.link import launch
 from gradscribe.app.window.startup import (
     SWITCH_INTERVAL_S,
     Opening,
-    fit_to_screen,
     make_app,
     open_window,
 )
@@ -28,14 +26,6 @@ def test_there_is_one_application(qapp):
 def test_a_file_that_is_not_there_is_refused(qapp, tmp_path, capsys):
     assert open_window(Opening(str(tmp_path / "none.py"))) == 2
     assert "none.py" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("screen", "size"),
-    [((2560, 1440), (1440, 900)), ((1366, 728), (1366, 696)), ((1280, 800), (1280, 768))],
-)
-def test_a_new_window_is_seen_whole(screen, size):
-    assert fit_to_screen(QSize(1440, 900), QSize(*screen)) == QSize(*size)
 
 
 @pytest.fixture

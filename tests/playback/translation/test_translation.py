@@ -105,6 +105,11 @@ def test_a_language_without_a_catalogue_is_reported():
     assert tr("Save") == "Save"
 
 
+def test_no_text_is_no_text_in_any_language(catalogue):
+    catalogue('msgid "Save"\nmsgstr "Sauver"\n')
+    assert tr("") == translated("") == ""
+
+
 def test_text_of_the_engine_is_recognized_with_its_values(catalogue):
     engine = "#: engine/doctor/findings/a.py\n"
     catalogue(

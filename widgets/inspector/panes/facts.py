@@ -99,12 +99,12 @@ def _yes(fact: bool) -> str:
 
 def _value_facts(page: InspectorPage, index: Index, value: Value) -> list[tuple[str, str]]:
     shape = texts.shape(value.shape) if value.shape else tr("scalar ()")
-    rows = [("shape", shape), ("dtype", value.dtype), ("device", value.device)]
+    rows = [(tr("shape"), shape), ("dtype", value.dtype), ("device", value.device)]
     if value.shape:
-        rows.append(("strides", f"({', '.join(map(str, value.stride))})"))
-        rows.append(("contiguous", _yes(value.contiguous)))
+        rows.append((tr("strides"), f"({', '.join(map(str, value.stride))})"))
+        rows.append((tr("contiguous"), _yes(value.contiguous)))
     if (memory := _memory(value)) != "":
-        rows.append(("memory", memory))
+        rows.append((tr("memory"), memory))
     if value.examples:
         rows.append(
             (
@@ -112,18 +112,18 @@ def _value_facts(page: InspectorPage, index: Index, value: Value) -> list[tuple[
                 tr("of the first of {examples:,} examples in vmap", examples=value.examples),
             )
         )
-    rows.append(("storage", _storage(index, value)))
+    rows.append((tr("storage"), _storage(index, value)))
     if value.offset:
         rows.append((tr("starts at"), tr("element {offset:,} of its storage", offset=value.offset)))
-    rows.append(("leaf", _yes(value.is_leaf)))
+    rows.append((tr("leaf"), _yes(value.is_leaf)))
     rows.append(("requires_grad", _yes(value.requires_grad)))
-    rows.append(("version", _version(page, value)))
+    rows.append((tr("version"), _version(page, value)))
     if value.base is not None and value.base in index.values:
         rows.append((tr("view of"), event_text.value_name(index, value.base)))
     if value.maker:
         rows.append((tr("made by"), value.maker))
     node = index.nodes.get(value.node) if value.node is not None else None
-    rows.append(("grad_fn", node.name if node else "none"))
+    rows.append(("grad_fn", node.name if node else tr("none")))
     if node is not None:
         rows += _saved(index, node, page.position)
     users = [
@@ -218,11 +218,11 @@ def _op_facts(index: Index, op: Op) -> list[tuple[str, str]]:
             )
         )
     if op.scope:
-        rows.append(("module", op.scope))
+        rows.append((tr("module"), op.scope))
     if op.inplace:
         rows.append((tr("in place"), tr("yes: it overwrote its input")))
     if not op.grad_mode:
-        rows.append(("gradients", tr("off (no_grad)")))
+        rows.append((tr("gradients"), tr("off (no_grad)")))
     return rows
 
 
@@ -240,10 +240,10 @@ def _module_facts(page: InspectorPage) -> list[tuple[str, str]]:
     if call.about:
         rows.append((tr("set up as"), call.about))
     rows.append((tr("ops inside"), f"{ops:,}"))
-    rows.append(("mode", "training" if call.training else "evaluation"))
+    rows.append((tr("mode"), tr("training") if call.training else tr("evaluation")))
     if call.parent is not None:
         rows.append(("inside", tape.calls[call.parent].name))
-    rows.append(("hooks", ", ".join(call.hooks) or "none"))
+    rows.append((tr("hooks"), ", ".join(call.hooks) or "none"))
     entries = module_api.entries_at(tape, page.selection.call)
     return rows + (module_api.rows(entries) if entries else _parameters(tape, call.name))
 

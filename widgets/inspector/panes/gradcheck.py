@@ -34,8 +34,8 @@ class GradcheckBlock(QWidget):
             "", self, lambda: pane.gradcheck_requested.emit(self._op), tip=tip
         )
         self.button.setMinimumWidth(1)
-        self.good = Label("good", "✓ agrees", self).fit_text()
-        self.bad = Label("warning", "✗ differs", self).fit_text()
+        self.good = Label("good", tr("✓ agrees"), self).fit_text()
+        self.bad = Label("warning", tr("✗ differs"), self).fit_text()
         self.rows = RowList(self, 0)
         self.matrices = Label("code", "", self)
         self.note = Label("caption", "", self)

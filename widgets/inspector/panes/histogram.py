@@ -119,9 +119,9 @@ def statistics(snapshot: Snapshot) -> list[RowContent]:
         norm = snapshot_text.norm(snapshot)
         nan, inf = int(np.isnan(plain).sum()), int(np.isinf(plain).sum())
     lines = [
-        RowContent("mean · std", "", f"{words.number(mean)} · {words.number(std)}", "fact"),
-        RowContent("min · max", "", f"{words.number(low)} · {words.number(high)}", "fact"),
-        RowContent("norm", "", words.number(norm), "fact"),
+        RowContent(tr("mean · std"), "", f"{words.number(mean)} · {words.number(std)}", "fact"),
+        RowContent(tr("min · max"), "", f"{words.number(low)} · {words.number(high)}", "fact"),
+        RowContent(tr("norm"), "", words.number(norm), "fact"),
     ]
     if nan or inf:
         lines.append(RowContent("NaN · ∞", "", f"{nan:,} · {inf:,}", "warning"))

@@ -16,6 +16,7 @@ from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label, sheet
+from gradscribe.widgets.base.open_windows import resize_within_screen
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.training_view import ShownRun
 
@@ -108,7 +109,7 @@ class CellExamples(QWidget):
             rows.addWidget(part)
         rows.addWidget(self.table, 1)
         self.setAutoFillBackground(True)
-        self.resize(*SIZE)
+        resize_within_screen(self, *SIZE)
         self._shown: ShownExamples | None = None
 
     def set_theme(self, theme: Theme) -> None:

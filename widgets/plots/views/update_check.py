@@ -62,6 +62,7 @@ class UpdateCheck(QWidget):
             column.addWidget(label)
         column.addStretch(1)
         area = QScrollArea()
+        area.setAccessibleName(TITLE)
         area.setWidget(inside)
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)

@@ -75,9 +75,11 @@ class NumberField(QWidget):
         row = hbox(self, spacing=8)
         if low is not None and high is not None and math.isfinite(high - low) and high > low:
             self.slider = self._make_slider(name)
-            row.addWidget(self.slider, 1)
             self.field.setMaximumWidth(74)
         row.addWidget(self.field, 0 if self.slider else 1)
+        if self.slider is not None:
+            # Tab enters at the proxy, the field, and would pass by what was added before it.
+            row.insertWidget(0, self.slider, 1)
         self.setFocusProxy(self.field)
 
     def _make_slider(self, name: str) -> QSlider:

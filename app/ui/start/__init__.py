@@ -1,0 +1,1 @@
+"""The start page: files, examples, lessons and set-ups to begin with."""

@@ -1,0 +1,1 @@
+"""The keyboard focus: the ring that shows it."""
