@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import product
 
-ROOMS = ("hints", "doctor")
+ROOMS = ("hints", "doctor", "train/advice", "zoo")
 """Folders of the engine whose literals people read, unless something below says otherwise."""
 PROGRAMS = frozenset({"sick", "healthy", "example"})
 """Keywords whose values are programs and examples of errors."""

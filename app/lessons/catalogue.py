@@ -14,7 +14,7 @@ from gradscribe.engine import plugins
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.playback.lessons.lesson import Lesson, LessonSummary
 from gradscribe.playback.lessons.parse import BadLesson, parse_head, parse_lesson
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import language, tr
 
 NAMES = re.compile(r"\d\d_\w+\.md")
 SUFFIX = ".md"
@@ -39,7 +39,7 @@ def summaries() -> tuple[LessonSummary, ...]:
         BadLesson: a file does not follow the format.
     """
     return (
-        *(parse_head(entry.name, entry.read_text(encoding="utf-8")) for entry in builtin_files()),
+        *(parse_head(entry.name, _text(_folder(), entry.name)) for entry in builtin_files()),
         *_plugin_summaries(),
     )
 
@@ -54,11 +54,22 @@ def builtin(name: str) -> Lesson:
         BadLesson: the file does not follow the format.
     """
     package, _, file = name.rpartition(":")
-    folder = (
-        resources.files(package) if package else resources.files("gradscribe.assets") / "lessons"
-    )
-    entry = folder / file
-    return parse_lesson(name, entry.read_text(encoding="utf-8"))
+    folder = resources.files(package) if package else _folder()
+    return parse_lesson(name, _text(folder, file))
+
+
+def _folder() -> Traversable:
+    return resources.files("gradscribe.assets") / "lessons"
+
+
+def _text(folder: Traversable, name: str) -> str:
+    """Return a lesson's text, in the language of the window if it is translated.
+
+    The translation of ``16_vectors.md`` is ``16_vectors.zh_CN.md`` next to it.
+    """
+    translation = folder / f"{name.removesuffix(SUFFIX)}.{language()}{SUFFIX}"
+    found = translation if translation.is_file() else folder / name
+    return found.read_text(encoding="utf-8")
 
 
 def _plugin_summaries() -> Iterator[LessonSummary]:
@@ -85,8 +96,7 @@ def _plugin_summaries() -> Iterator[LessonSummary]:
 
 def builtin_files() -> list[Traversable]:
     """Return the built-in lessons' files, in the order of their names."""
-    folder = resources.files("gradscribe.assets") / "lessons"
-    files = [entry for entry in folder.iterdir() if NAMES.fullmatch(entry.name)]
+    files = [entry for entry in _folder().iterdir() if NAMES.fullmatch(entry.name)]
     return sorted(files, key=lambda entry: entry.name)
 
 

@@ -17,9 +17,9 @@ def matmul(match: re.Match[str], case: HintContext) -> str:
     names = [name for name, _ in operands.binary_operands(case)]
     first, second = names if len(names) == 2 else ("", "")
     if inner == columns:
-        return f"{text} {_transposed(second, 'second')} would fit."
+        return f"{text} {_transposed(second, 'second')}"
     if rows == other:
-        return f"{text} {_transposed(first, 'first')} would fit."
+        return f"{text} {_transposed(first, 'first')}"
     return text
 
 
@@ -35,8 +35,9 @@ def _flattened(case: HintContext, features: int) -> str:
 
 def _transposed(name: str, which: str) -> str:
     if not name:
-        return f"Transposing the {which} one with .T"
-    return f"{name.removesuffix('.T')}" if name.endswith(".T") else f"{name}.T"
+        return f"Transposing the {which} one with .T would fit."
+    turned = name.removesuffix(".T") if name.endswith(".T") else f"{name}.T"
+    return f"{turned} would fit."
 
 
 def matvec(match: re.Match[str], case: HintContext) -> str:
@@ -45,7 +46,7 @@ def matvec(match: re.Match[str], case: HintContext) -> str:
     text = f"The matrix has {columns} columns, so the vector needs {columns} elements, not {size}."
     names = [name for name, _ in operands.binary_operands(case)]
     if rows == size and len(names) == 2:
-        return f"{text} {_transposed(names[0], 'first')} would fit."
+        return f"{text} {_transposed(names[0], 'first')}"
     return text
 
 
