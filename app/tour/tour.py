@@ -60,7 +60,6 @@ class Tour(QObject):
         parts.session.tape_changed.connect(self._refit_soon)
         parts.session.source_replaced.connect(self.end)
         self._show()
-        self.callout.show()
         self.callout.raise_()
 
     def _watched(self) -> tuple[QObject, ...]:
@@ -119,7 +118,13 @@ class Tour(QObject):
             self._watch = None
 
     def _point(self) -> None:
-        if self.callout is not None:
+        if self.callout is None or self._escape is None:
+            return
+        # On another page there is nothing that it could point to: it waits there.
+        is_there = self._parts.graph.isVisible() or self._parts.editor.isVisible()
+        self._escape.setEnabled(is_there)
+        self.callout.setVisible(is_there)
+        if is_there:
             stop = STOPS[self._at]
             self.callout.point_at(stop.anchor(self._parts), stop.side)
 

@@ -170,3 +170,11 @@ def test_a_callout_stays_inside_the_window(qtbot, area, side):
     assert all(callout.rect().contains(b.geometry()) for b in callout.findChildren(QPushButton))
     assert callout.size() != QSize()
     assert callout.pos() != QPoint(-1, -1)
+
+
+def test_on_another_page_it_waits_for_the_one_it_points_to(tour, settled, qtbot):
+    settled.workspaces.show_workspace("training")
+    qtbot.waitUntil(lambda: tour.callout.isHidden())
+    settled.workspaces.show_workspace("program")
+    qtbot.waitUntil(lambda: tour.callout.isVisible())
+    at(tour, 1, qtbot)
