@@ -18,7 +18,7 @@ from gradscribe.playback.by_hand.targets import GradientKey, HandTarget
 from gradscribe.playback.tape.index import Index, index_of
 from gradscribe.playback.text import formatting
 from gradscribe.playback.translation import ngettext, tr
-from gradscribe.widgets.base.tabs import CompactTabs
+from gradscribe.widgets.base.tabs import PanelTabs
 from gradscribe.widgets.by_hand.pane import HandPage, HandPane
 
 TITLE = tr("By hand")
@@ -41,7 +41,7 @@ class HandController(QObject):
         presenter: Presenter,
         settings: Settings,
         look: Theming,
-        tabs: CompactTabs,
+        tabs: PanelTabs,
         exercise: ExerciseRun,
     ) -> None:
         super().__init__(tabs)
@@ -49,6 +49,7 @@ class HandController(QObject):
         self._tabs = tabs
         self.exercise = exercise
         self.pane = HandPane(exercises.LEVELS, tabs)
+        self.pane.setObjectName("by_hand")
         self.pane.hide()
         look.add(self.pane)
         self._targets: list[HandTarget] = []
@@ -251,7 +252,7 @@ class HandController(QObject):
 
     def _is_needed(self) -> bool:
         """Return whether questions are shown, or gradients hidden."""
-        return self._tabs.currentWidget() is self.pane or self._session.hiding.is_on
+        return self._tabs.is_open(self.pane) or self._session.hiding.is_on
 
     def _take_due(self) -> None:
         if self._is_due and self._is_needed():

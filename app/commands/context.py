@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from gradscribe.app.lessons.controller import LessonController
     from gradscribe.app.link.client import Link
     from gradscribe.app.manual.window import Manual
+    from gradscribe.app.panels.controller import Panels
     from gradscribe.app.presenting.presentation import Presentation
     from gradscribe.app.ranks.controller import RanksController
     from gradscribe.app.tour.tour import Tour
@@ -111,9 +112,9 @@ class CommandContext:
     loop_curves: LoopCurves
     history: HistoryTab
     workspaces: Workspaces
+    panels: Panels
     training: TrainSession
     session_store: SessionStore
-    file_writer: FileWriter
     export_queue: ExportQueue
     presentation: Presentation
     film_span: FilmSpan
@@ -147,6 +148,11 @@ class CommandContext:
         self.settings_window.show()
         bring_to_front(self.settings_window)
         self.settings_window.show_row(key)
+
+    @property
+    def file_writer(self) -> FileWriter:
+        """The writer of files in the background."""
+        return self.workspaces.writing
 
     def show_sweep(self) -> None:
         """Open the window of a sweep of the training page's set-up."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from gradscribe.app.commands import MenuChoice, command, submenu
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.document.state import Layer
+from gradscribe.app.panels.layout_store import StoredLayout
 from gradscribe.playback.graph import coloring
 from gradscribe.playback.translation import ngettext, tr
 
@@ -270,6 +271,96 @@ def parameters(context: CommandContext) -> None:
 def right(context: CommandContext) -> None:
     """Show or hide the column with the inspector and the tables."""
     _flip(context, "right")
+
+
+@submenu("panels.show", tr("Panels"), "View/45")
+def panels(context: CommandContext) -> list[MenuChoice]:
+    """Show or hide a panel of this page."""
+    area = context.panels.area
+
+    def choice(name: str, title: str, hidden: bool) -> MenuChoice:
+        return MenuChoice(title, lambda at: at.panels.toggle(name), checked=not hidden)
+
+    if area is None:
+        return []
+    return [choice(name, area.title(name), area.is_hidden(name)) for name in area.names()]
+
+
+@submenu("panels.move", tr("Move the panel"), "View/45")
+def moves(context: CommandContext) -> list[MenuChoice]:
+    """Dock the panel with the keyboard elsewhere, give it a window, or put it back."""
+
+    def choice(title: str, perform: Callable[[], None]) -> MenuChoice:
+        return MenuChoice(title, lambda _: perform())
+
+    return [choice(*move) for move in context.panels.moves()]
+
+
+def _is_arranging(context: CommandContext) -> bool:
+    return context.panels.is_arranging
+
+
+@command(
+    "panels.arrange", tr("Arrange panels"), "View/45", keys=("Ctrl+Alt+A",), checked=_is_arranging
+)
+def arrange(context: CommandContext) -> None:
+    """Give every panel a handle to drag it by: to another side, into tabs, out of the window."""
+    context.panels.set_arranging(not context.panels.is_arranging)
+    if context.panels.is_arranging:
+        context.say(tr("Drag panels by their titles; Ctrl+Alt+A ends it"))
+
+
+@submenu("panels.layout", tr("Layout"), "View/45")
+def layouts(context: CommandContext) -> list[MenuChoice]:
+    """Arrange all panels as in a layout that was saved."""
+
+    def choice(stored: StoredLayout) -> MenuChoice:
+        return MenuChoice(stored.name, lambda at: at.panels.choose(stored), tip=stored.trouble)
+
+    return [choice(stored) for stored in context.panels.store.all()]
+
+
+@command("panels.save", tr("Save the layout as…"), "View/45")
+def save_layout(context: CommandContext) -> None:
+    """Store the arrangement of all panels under a name."""
+    name = context.dialogs.ask_text(tr("Name of the layout"), "")
+    if name:
+        context.panels.save(name)
+
+
+@submenu("panels.rename", tr("Rename a layout"), "View/45")
+def rename_layouts(context: CommandContext) -> list[MenuChoice]:
+    """Give a layout that was saved another name."""
+
+    def rename(at: CommandContext, stored: StoredLayout) -> None:
+        name = at.dialogs.ask_text(tr("Name of the layout"), stored.name)
+        if name and name != stored.name:
+            at.panels.store.rename(stored, name)
+
+    def choice(stored: StoredLayout) -> MenuChoice:
+        return MenuChoice(f"{stored.name}…", lambda at: rename(at, stored))
+
+    return [choice(stored) for stored in context.panels.store.all()]
+
+
+@submenu("panels.delete", tr("Delete a layout"), "View/45")
+def delete_layouts(context: CommandContext) -> list[MenuChoice]:
+    """Delete a layout that was saved."""
+
+    def delete(at: CommandContext, stored: StoredLayout) -> None:
+        at.panels.store.delete(stored)
+        at.say(tr("The layout {name} is deleted", name=stored.name))
+
+    def choice(stored: StoredLayout) -> MenuChoice:
+        return MenuChoice(stored.name, lambda at: delete(at, stored))
+
+    return [choice(stored) for stored in context.panels.store.all()]
+
+
+@command("panels.reset", tr("Reset layout"), "View/45")
+def reset_layout(context: CommandContext) -> None:
+    """Arrange all panels as in a new window."""
+    context.panels.reset()
 
 
 @command("view.bigger", tr("Text bigger"), "View/5", keys=("Ctrl+Alt+=",))

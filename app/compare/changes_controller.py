@@ -24,7 +24,7 @@ from gradscribe.playback.compare.run_changes import RunChange
 from gradscribe.playback.tape import snapshot_text
 from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.single_shot import single_shot
-from gradscribe.widgets.base.tabs import CompactTabs
+from gradscribe.widgets.base.tabs import PanelTabs
 from gradscribe.widgets.editor.code_edit import CodeEdit
 from gradscribe.widgets.tables.changes import ChangesPane
 from gradscribe.widgets.tables.runs import RunRow, RunsPane
@@ -46,7 +46,7 @@ class ChangeViews:
     editor: CodeEdit
     presenter: Presenter
     comparison: CompareController
-    tabs: CompactTabs
+    tabs: PanelTabs
 
 
 class ChangesController(QObject):
@@ -73,6 +73,7 @@ class ChangesController(QObject):
         self._rerun_number = 0
         self.pane, self.runs_pane = ChangesPane(), RunsPane()
         self.page = QStackedWidget()
+        self.page.setObjectName("changes")
         self.page.addWidget(self.pane)
         self.page.addWidget(self.runs_pane)
         self._tabs.addTab(self.page, TITLE)

@@ -1,12 +1,12 @@
 """Connect the table of the current line to the session and the clock."""
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QTabWidget
 
 from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.presenter import Presenter
 from gradscribe.app.document.session import Session
 from gradscribe.playback.code import line_states
+from gradscribe.widgets.base.tabs import PanelTabs
 from gradscribe.widgets.tables.line_table import LineTable
 
 
@@ -19,7 +19,7 @@ class LineTableController(QObject):
         clock: PlaybackClock,
         showing: Presenter,
         table: LineTable,
-        tabs: QTabWidget,
+        tabs: PanelTabs,
     ) -> None:
         super().__init__(table)
         self._session, self._table, self._tabs = session, table, tabs
@@ -33,7 +33,7 @@ class LineTableController(QObject):
 
     def refresh(self) -> None:
         """Show the line that runs at this position, if the table is visible."""
-        if self._tabs.currentWidget() is not self._table:
+        if not self._tabs.is_open(self._table):
             return
         tape, position = self._session.result.tape, self._session.view.position
         span = line_states.line_run_at(tape, position)

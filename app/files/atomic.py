@@ -35,7 +35,8 @@ _LOOKED_AT = 2_000
 
 def reason(error: OSError) -> str:
     """Return the reason of an OSError as a clause to be put into a sentence."""
-    return _WORDS.get(error.errno or 0, error.strerror or str(error))
+    # Again, because the command line imports this before a window chooses the language.
+    return tr(_WORDS.get(error.errno or 0, error.strerror or str(error)))
 
 
 def write(path: Path, data: bytes | Sequence[bytes], *, sync: bool = True, after: int = 0) -> None:

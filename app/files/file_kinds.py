@@ -4,6 +4,7 @@ from pathlib import Path
 
 from gradscribe.playback.translation import tr
 
+_ZIP, _PICKLE = tr("a zip archive"), tr("a pickle")
 _HEADS: tuple[tuple[bytes, str], ...] = (
     (b"\x89PNG\r\n\x1a\n", tr("a PNG picture")),
     (b"\xff\xd8\xff", tr("a JPEG picture")),
@@ -18,11 +19,11 @@ _HEADS: tuple[tuple[bytes, str], ...] = (
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
     (b"\x7fELF", tr("a compiled program or library")),
     (b"MZ", tr("a compiled program or library")),
-    (b"\x80\x02", tr("a pickle")),
-    (b"\x80\x03", tr("a pickle")),
-    (b"\x80\x04", tr("a pickle")),
-    (b"\x80\x05", tr("a pickle")),
-    (b"PK\x03\x04", tr("a zip archive")),
+    (b"\x80\x02", _PICKLE),
+    (b"\x80\x03", _PICKLE),
+    (b"\x80\x04", _PICKLE),
+    (b"\x80\x05", _PICKLE),
+    (b"PK\x03\x04", _ZIP),
 )
 _SUFFIXES = {
     ".pt": tr("weights saved by PyTorch"),
@@ -44,7 +45,7 @@ _SUFFIXES = {
     ".log": tr("a log"),
     ".html": tr("a web page"),
     ".pyc": tr("compiled Python"),
-    ".pkl": tr("a pickle"),
+    ".pkl": _PICKLE,
     ".mp4": tr("a film"),
     ".gif": tr("a GIF picture"),
     ".svg": tr("an SVG picture"),
@@ -62,9 +63,10 @@ def foreign_kind(path: Path, head: bytes) -> str:
     suffix = path.suffix.lower()
     by_head = next((kind for start, kind in _HEADS if head.startswith(start)), "")
     # A zip archive may hold weights, arrays, documents: the suffix knows better.
-    generic = by_head in ("", "a zip archive", tr("a pickle"))
+    generic = by_head in ("", _ZIP, _PICKLE)
     if generic and suffix in _SUFFIXES:
-        return _SUFFIXES[suffix]
+        return tr(_SUFFIXES[suffix])
     if by_head:
-        return by_head
+        # Again, because the command line imports this before a window chooses the language.
+        return tr(by_head)
     return "" if suffix in _PROGRAMS or len(suffix) > 8 else tr("a {suffix} file", suffix=suffix)

@@ -78,6 +78,7 @@ class Settings(QObject):
         # Not QTimer.singleShot with a bound method: it would own the last reference to this object
         # and destroy it within its own event.
         self._soon = single_shot(self, self._write)
+        self._folder = path.parent if path else None
         self._file = self._opened(path) if path else None
         self._lessons = self._held.get(LESSONS)
 
@@ -88,6 +89,11 @@ class Settings(QObject):
         # Qt writes to a temporary file with a suffix of six letters, which a kill leaves behind.
         atomic.remove_partial(where, r"gradscribe\.ini\.[A-Za-z]{6}")
         return cls(where / "gradscribe.ini")
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the settings, also of what is stored next to them; None stores nothing."""
+        return self._folder
 
     def _opened(self, path: Path) -> Path | None:
         sound, self.trouble = settings_file.vet(path)

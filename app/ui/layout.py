@@ -1,8 +1,12 @@
 """Layout of the window: three columns of rounded panels with movable gutters."""
 
-from PySide6.QtCore import QByteArray, QSignalBlocker, Qt, QTimer
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from PySide6.QtCore import QByteArray, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QFrame,
     QScrollArea,
     QSizePolicy,
@@ -18,7 +22,7 @@ from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.deferred_paint import DeferredPaint
 from gradscribe.widgets.base.splitter import GripSplitter
-from gradscribe.widgets.base.tabs import CompactTabs
+from gradscribe.widgets.base.tabs import PanelTabs
 from gradscribe.widgets.tables.value_table import ValueTable
 
 GUTTER = 12
@@ -102,9 +106,9 @@ class Panel(QFrame):
         self._column.addWidget(inside)
 
 
-def tab_widget(*pages: tuple[str, QWidget]) -> CompactTabs:
+def tab_widget(*pages: tuple[str, QWidget]) -> PanelTabs:
     """Return a tab widget with these pages."""
-    widget = CompactTabs()
+    widget = PanelTabs()
     for title, page in pages:
         widget.addTab(page, title)
     return widget
@@ -123,9 +127,9 @@ class AlternatingColumn(QWidget):
         for title, tip in TURNS:
             self.bar.setTabToolTip(self.bar.addTab(title), tip)
         self.bar.hide()
-        rows = vbox(self, spacing=4)
-        rows.addWidget(self.bar)
-        rows.addWidget(inside, 1)
+        self.rows = vbox(self, spacing=4)
+        self.rows.addWidget(self.bar)
+        self.rows.addWidget(inside, 1)
 
     def take(self, tight: bool) -> None:
         """Show the tab bar, with this column selected, if only one column fits (``tight``)."""
@@ -134,12 +138,27 @@ class AlternatingColumn(QWidget):
         self.bar.setVisible(tight)
 
 
+@dataclass
+class PanelsInPlace:
+    """The parts of the columns that are in their places, and not docked or in windows."""
+
+    program: bool = True
+    below: bool = True
+    graph: bool = True
+    inspector: bool = True
+    tables: bool = True
+    lesson: bool = True
+
+
 class Columns(QWidget):
     """Left, centre and right column; the side columns are split in two, one above the other.
 
     ``aside`` is an optional column left of them, hidden at first. While it is shown in a narrow
     window, the right column and the centre alternate.
     """
+
+    aside_shown = Signal()
+    """The optional column was shown or hidden."""
 
     def __init__(
         self,
@@ -154,11 +173,17 @@ class Columns(QWidget):
         left[0].setMinimumHeight(LEAST_PROGRAM)
         self.right = _column("right", *right, share=(1, 1))
         self._share: TableShare | None = None
-        self.below = left[1]
+        self.program, self.below = left
+        self.graph, self.inspector, self.lesson = centre, right[0], aside
+        self.tables = right[1]
         self.across = _splitter(Qt.Orientation.Horizontal)
-        self.aside = aside
+        self.aside = QWidget()
+        self.aside_rows = vbox(self.aside, (aside, 1))
+        self.aside.hide()
         aside.hide()
-        self._right_wanted, self._scale = True, 1.0
+        self._left_wanted = self._below_wanted = self._right_wanted = True
+        self._scale = 1.0
+        self._in_place = PanelsInPlace()
         self._paint = DeferredPaint(self)
         self._turned = False
         """True if the right column is the visible one while only one fits."""
@@ -172,7 +197,7 @@ class Columns(QWidget):
         """States of all splitters from before presenting."""
         self._is_quiet = False
         self.across.splitterMoved.connect(self._settle)
-        columns = {"aside": aside, "left": self.left}
+        columns = {"aside": self.aside, "left": self.left}
         columns |= {"centre": self._turns[0], "right": self._turns[1]}
         for name, part in columns.items():
             # The borders are named after what they separate.
@@ -181,10 +206,15 @@ class Columns(QWidget):
             self.across.addWidget(part)
             self.across.setStretchFactor(self.across.count() - 1, STRETCH[name])
         self.across.setSizes([ASIDE_WIDTH, LEFT, USUAL_WIDTH - LEFT - RIGHT, RIGHT])
-        frame = vbox(self, margins=(GUTTER, GUTTER, GUTTER, GUTTER))
-        frame.addWidget(self.across)
+        self._frame = vbox(self, self.across, margins=(GUTTER,) * 4)
+        self._first = {name: part.saveState() for name, part in self._parts().items()}
 
-    def share_right(self, tabs: CompactTabs, values: ValueTable) -> None:
+    @property
+    def graph_rows(self) -> QBoxLayout:
+        """The column of the graph."""
+        return self._turns[0].rows
+
+    def share_right(self, tabs: PanelTabs, values: ValueTable) -> None:
         """Give the tables in the right column the height that their rows need."""
         self._share = TableShare(self.right, tabs, values)
 
@@ -217,25 +247,60 @@ class Columns(QWidget):
 
     def remember(self, settings: Settings) -> None:
         """Save the positions of the gutters."""
-        for name, part in self._parts().items():
-            settings.put_shape(name, part.saveState())
-        if self._share is not None:
-            settings.put_shape("tables", self._share.state())
+        for name, state in self.gutters().items():
+            settings.put_shape(name, state)
 
     def recall(self, settings: Settings) -> None:
         """Restore the positions of the gutters."""
-        for name, part in self._parts().items():
-            shape = settings.shape(name)
-            if not shape.isEmpty():
-                part.restoreState(shape)
+        names = (*self._parts(), "tables")
+        self.restore_gutters({name: settings.shape(name) for name in names})
+
+    def gutters(self) -> dict[str, QByteArray]:
+        """Return the positions of the gutters; empty for one that the user has not moved."""
+        found = {name: part.saveState() for name, part in self._parts().items()}
         if self._share is not None:
-            self._share.recall(settings.shape("tables"))
+            found["tables"] = self._share.state()
+        return found
+
+    def restore_gutters(self, gutters: Mapping[str, QByteArray]) -> None:
+        """Restore the positions of the gutters; what is no such state changes nothing."""
+        for name, part in self._parts().items():
+            state = gutters.get(name, QByteArray())
+            if not state.isEmpty():
+                part.restoreState(state)
+        if self._share is not None:
+            self._share.recall(gutters.get("tables", QByteArray()))
+
+    def reset(self) -> None:
+        """Put all gutters where they are in a window that is opened for the first time."""
+        self.restore_gutters(self._first)
+        if self._share is not None:
+            self._share.reset()
+
+    def set_margin(self, pixels: int) -> None:
+        """Leave so much space around the columns."""
+        self._frame.setContentsMargins(*(pixels,) * 4)
+
+    def fit_to(self, in_place: PanelsInPlace) -> None:
+        """Fit the columns to the parts that are in their places; an empty column disappears."""
+        self._in_place = in_place
+        self._show_wanted()
 
     def show_parts(self, left: bool, below: bool, right: bool) -> None:
         """Show or hide the side columns and the pane below the program."""
-        self.left.setVisible(left)
+        self._left_wanted, self._below_wanted, self._right_wanted = left, below, right
+        self._show_wanted()
+
+    def _show_wanted(self) -> None:
+        """Show what is wanted; a part that has left its place is followed by its dock."""
+        here = self._in_place
+        below = self._below_wanted and here.below
+        self.program.setVisible(self._left_wanted)
+        self.inspector.setVisible(self._right_wanted)
         self.below.setVisible(below)
-        self._right_wanted = right
+        self.tables.setVisible(here.tables)
+        self.left.setVisible(self._left_wanted and (here.program or below))
+        self.aside.setVisible(here.lesson and not self.lesson.isHidden())
         self._make_room()
 
     def show_aside(self, shown: bool) -> None:
@@ -246,7 +311,9 @@ class Columns(QWidget):
         if self.isVisible() and shown == self.aside.isHidden():
             # Every column is resized: paint once, when all have their new width.
             self._paint.suspend()
-        self.aside.setVisible(shown)
+        self.lesson.setVisible(shown)
+        self.aside.setVisible(shown and self._in_place.lesson)
+        self.aside_shown.emit()
         self._make_room()
         if self.isVisible():
             self._share_out()
@@ -295,10 +362,12 @@ class Columns(QWidget):
 
     def _make_room(self) -> None:
         narrow = not self.aside.isHidden() and self.width() < NARROW * self._scale
-        tight = narrow and self._right_wanted
+        here = self._in_place
+        has_right = self._right_wanted and (here.inspector or here.tables)
+        tight = narrow and has_right and here.graph
         centre, right = self._turns
-        right.setVisible(self._right_wanted and (self._turned or not tight))
-        centre.setVisible(not (tight and self._turned))
+        right.setVisible(has_right and (self._turned or not tight))
+        centre.setVisible(here.graph and not (tight and self._turned))
         for turn in self._turns:
             turn.take(tight)
 

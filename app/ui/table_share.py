@@ -4,7 +4,7 @@ from PySide6.QtCore import QByteArray, QEvent, QObject
 from PySide6.QtWidgets import QSplitter
 
 from gradscribe.widgets.base.single_shot import single_shot
-from gradscribe.widgets.base.tabs import CompactTabs
+from gradscribe.widgets.base.tabs import PanelTabs
 from gradscribe.widgets.tables.value_table import ValueTable
 
 LARGEST_SHARE = 0.3
@@ -19,7 +19,7 @@ class TableShare(QObject):
     it half empty. The table of values is measured, the others are long.
     """
 
-    def __init__(self, column: QSplitter, tabs: CompactTabs, values: ValueTable) -> None:
+    def __init__(self, column: QSplitter, tabs: PanelTabs, values: ValueTable) -> None:
         super().__init__(column)
         self._column, self._tabs, self._values = column, tabs, values
         self._is_settled = False
@@ -47,17 +47,26 @@ class TableShare(QObject):
         if not state.isEmpty():
             self._is_settled = self._column.restoreState(state)
 
+    def reset(self) -> None:
+        """Share the height as the rows need it again."""
+        self._is_settled = False
+        self._later.start()
+
     def _settle(self) -> None:
         self._is_settled = True
 
     def _apply(self) -> None:
         total = sum(self._column.sizes())
+        page = self._tabs.currentWidget()
         if self._is_settled or not total or not self._column.isVisible():
             return
-        around = self._column.sizes()[1] - self._tabs.currentWidget().height()
+        if page is None or self._column.count() < 2:
+            # A panel of the column stands elsewhere.
+            return
+        around = self._column.sizes()[1] - page.height()
         least = around + self._values.height_of(LEAST_ROWS)
         wanted = most = max(least, round(total * LARGEST_SHARE))
-        if self._tabs.currentWidget() is self._values:
+        if page is self._values:
             wanted = around + self._values.height_of(self._values.row_count())
         low = min(most, max(least, wanted))
         if self._column.sizes() != [total - low, low]:

@@ -167,7 +167,7 @@ def _run_window(
     if opening.is_new and not window.isMaximized() and not window.isFullScreen():
         available = window.screen().availableGeometry()
         window.move(shifted(window.pos(), window.size(), available))
-    show_crash(window.session, window.columns, window.ground, faults)
+    show_crash(window.session, window.panels.area or window.columns, window.ground, faults)
     if window.settings.trouble:
         window.notices.post(Notice("settings", window.settings.trouble))
     if language.trouble():

@@ -35,6 +35,8 @@ from gradscribe.app.files.settings import Settings
 from gradscribe.app.lessons.dock import LessonDock
 from gradscribe.app.link.client import Link
 from gradscribe.app.manual.window import Manual
+from gradscribe.app.panels.controller import Panels
+from gradscribe.app.panels.program_page import make_area, make_page
 from gradscribe.app.presenting.presentation import Presentation, Remote
 from gradscribe.app.ranks.controller import RanksController
 from gradscribe.app.tour.stops import TourParts
@@ -173,6 +175,8 @@ class Window(QMainWindow):
         self.hint = EmptyState(self.graph)
         self.over = GraphOverlay(self.graph)
         self.notices = NotificationBar()
+        self.panels = Panels(self.settings, lambda: self.workspaces.current, self)
+        self.panels.said.connect(self.status.say)
         self.export_queue = ExportQueue(self.over.film, self)
         self.ranks = RanksController(self.session, self.notices, self.status.say, self)
 
@@ -267,9 +271,9 @@ class Window(QMainWindow):
             loop_curves=self.loop_curves,
             history=self.history,
             workspaces=self.workspaces,
+            panels=self.panels,
             training=self.workspaces.session,
             session_store=self.workspaces.saving,
-            file_writer=self.workspaces.writing,
             export_queue=self.export_queue,
             presentation=self.presentation,
             film_span=FilmSpan(),
@@ -296,8 +300,9 @@ class Window(QMainWindow):
         for pane in (self.legend, self.console, self.values, self.ledger, self.lines):
             pane.heading.hide()  # the tab says it
         found = scroll_area(self.findings)
+        legend = scroll_area(self.legend)
         self.below = tab_widget(
-            (tr("Legend"), scroll_area(self.legend)),
+            (tr("Legend"), legend),
             (tr("Output"), self.console),
             (tr("Findings"), found),
         )
@@ -316,15 +321,13 @@ class Window(QMainWindow):
             (Panel(self.inspector, tr("Inspector")), Panel(self.tables, tr("Tables"))),
             self.lesson_dock.panel,
         )
-        page = QWidget()
-        rows = vbox(page, spacing=0)
-        self.transport.setProperty("bar", True)
-        self.transport.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        for part in (self.top, separator(), self.notices):
-            rows.addWidget(part)
-        rows.addWidget(self.columns, 1)
-        rows.addWidget(separator())
-        rows.addWidget(self.transport)
+        area = make_area(
+            self.columns,
+            (self.below, {"legend": legend, "output": self.console, "findings": found}),
+            (self.tables, {"values": self.values, "lines": self.lines, "ledger": self.ledger}),
+        )
+        self.panels.add_area("program", area)
+        page = make_page((self.top, separator(), self.notices), area, self.transport)
         make, strip = self.make_train_link, self.notices
         self.workspaces = Workspaces(page, self.top.switch, self.look, make, self, strip)
         self.ground = QWidget()
@@ -386,6 +389,7 @@ class Window(QMainWindow):
         self._show_result()
 
     def _connect_graph(self) -> None:
+        self.panels.changed.connect(self.menus.refresh)
         self.hand.changed.connect(self.menus.refresh)
         self.hand.said.connect(self.status.say)
         self.hand.pane.code_pressed.connect(self.backward_code.show)
@@ -421,6 +425,7 @@ class Window(QMainWindow):
     def _recall_training(self) -> None:
         sizes = bytes(self.settings.shape("training").data())
         self.workspaces.widgets.arrangement.recall(sizes.decode("ascii", "replace"))
+        self.panels.add_area("training", self.workspaces.widgets.area)
         self.presentation.add_graph(self.workspaces.widgets.graph.graph)
         self.menus.refresh()
 
@@ -437,6 +442,8 @@ class Window(QMainWindow):
         self._show_view()
         for key in ("left", "memory", "complete", "follow"):
             self._show_settings(key)
+        # Last: what it has to say would be taken for a remark of before.
+        self.panels.recall()
 
     # Updates
 
@@ -490,6 +497,7 @@ class Window(QMainWindow):
             quiet = self.settings.flag("presenting")
             left, below, right = (self.settings.flag(name) for name in ("left", "below", "right"))
             self.columns.set_quiet(quiet)
+            self.panels.set_quiet(quiet)
             self.columns.show_parts(left, below and not quiet, right and not quiet)
             self.menuBar().setVisible(not quiet)
             for part in (self.top, self.status, self.loop_curves, self.over):
@@ -640,6 +648,7 @@ class Window(QMainWindow):
         self._closed = True
         self.settings.put_shape("window", self.saveGeometry())
         self.columns.remember(self.settings)
+        self.panels.remember()
         if self.workspaces.is_whole:
             sizes = self.workspaces.widgets.arrangement.sizes()
             self.settings.put_shape("training", QByteArray(sizes.encode()))

@@ -90,6 +90,8 @@ QPushButton[quiet="true"]:focus, QToolButton[quiet="true"]:focus { border-color:
 QPushButton[crumb="true"] { padding: 2px 7px; min-height: 16px; color: @ink2@; font-weight: 500; }
 QPushButton[crumb="true"]:hover { color: @ink@; }
 QPushButton[crumb="true"]:focus { padding: 1px 6px; }
+QToolButton[slim="true"] { padding: 0px 6px; min-height: 16px; }
+QToolButton[slim="true"]:focus { padding: 0px 5px; }
 QToolButton::menu-indicator { image: none; }
 QFileDialog QToolButton { padding: 3px; }
 QFileDialog QToolButton:focus { padding: 2px; }
@@ -223,7 +225,7 @@ QSplitter::handle:hover { background: @line@; }
 
 QDockWidget { font-weight: 600; }
 QDockWidget::title { background: @panel2@; padding: 6px 10px; }
-QMainWindow::separator { background: transparent; width: 10px; height: 10px; }
+QMainWindow::separator { background: transparent; width: 12px; height: 12px; }
 QMainWindow::separator:hover { background: @line@; }
 QStatusBar { background: @panel@; color: @ink2@; border-top: 1px solid @line@; }
 QStatusBar::item { border: none; }

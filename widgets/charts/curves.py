@@ -16,7 +16,7 @@ from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.charts.menu import ChartMenu, MenuEntry
 from gradscribe.widgets.charts.navigation import Navigation
-from gradscribe.widgets.charts.stretch import Stretch, measure, table_parts
+from gradscribe.widgets.charts.stretch import Stretch, in_words, measure, table_parts
 from gradscribe.widgets.charts.view import ChartView
 from gradscribe.widgets.plots.drawing.axes import Axis
 from gradscribe.widgets.plots.plot import Canvas, Plot
@@ -77,6 +77,7 @@ class CurveChart(CurvePlot):
 
     def _make_view(self, _plot: Plot) -> Canvas:
         self.view = ChartView(self._draw_cached, self._draw_over, self)
+        self.view.entered.connect(self._describe)
         canvas: Canvas = self.view
         return canvas
 
@@ -249,9 +250,16 @@ class CurveChart(CurvePlot):
         )
         self.region.setVisible(self.stretch is not None)
         self.again.setVisible(self.stretch is not None and self.is_trained)
-        words = self._stretch_words()
-        self.view.setAccessibleDescription(". ".join(words))
+        self._describe()
         self.view.viewport().update()
+
+    def _describe(self) -> None:
+        """Describe the curves, or the selected stretch, to screen readers."""
+        words = self._stretch_words()
+        if not words and self.view.hasFocus():
+            # Curves grow many times a second: they are read where the keyboard is.
+            words = [in_words(curve) for curve in self._shown()[:LISTED]]
+        self.view.setAccessibleDescription(". ".join(filter(None, words)))
 
     @property
     def first_step(self) -> int:

@@ -8,9 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gradscribe.playback.text import formatting
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.plots.step_series import StepSeries
 from gradscribe.widgets.plots.views.curve_plot import PlotCurve
 
+STEADY = 0.05
+"""Largest relative change between the first and the last quarter of a steady curve."""
 CHUNK = 2048
 """Most numbers of a curve that are read or written at once."""
 MOST_EXACT = 1 << 20
@@ -51,6 +55,30 @@ def measure(curve: PlotCurve, low: float, high: float) -> Stretch | None:
     first, last = float(mean[:quarter].mean()), float(mean[-quarter:].mean())
     factor = last / first if first > 0 and last > 0 else math.nan
     return Stretch(curve.name, float(mean.mean()), float(least.min()), factor)
+
+
+def in_words(curve: PlotCurve) -> str:
+    """Return a curve's steps, latest and least number and trend; empty without numbers."""
+    count = len(curve.series)
+    if not count:
+        return ""
+    first = float(curve.series.steps(0, 1)[0])
+    last = float(curve.series.steps(count - 1, count)[0])
+    one = measure(curve, first, last)
+    if one is None:
+        return ""
+    trend = tr("steady")
+    if one.factor < 1 - STEADY or one.factor > 1 + STEADY:
+        trend = tr("falling") if one.factor < 1 else tr("rising")
+    return tr(
+        "{name}, steps {first:,} to {last:,}, last {latest}, least {least}, {trend}",
+        name=curve.name,
+        first=round(first),
+        last=round(last),
+        latest=formatting.number(float(curve.series.numbers(count - 1, count)[0])),
+        least=formatting.number(one.least),
+        trend=trend,
+    )
 
 
 def table_parts(curves: Sequence[PlotCurve], low: float, high: float) -> Iterator[str]:

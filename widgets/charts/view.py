@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QGraphicsSceneWheelEvent, QPushButton, QSizePolicy, QWidget
 
 from gradscribe.playback.translation import tr
+from gradscribe.widgets.base.focus.ring import OWN_FOCUS
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.theme import Theme
 
@@ -162,6 +163,8 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
     left = Signal()
     refreshed = Signal()
     """Sent when the painted picture has changed."""
+    entered = Signal()
+    """It has got the focus."""
     asked = Signal(QContextMenuEvent)
     keyed = Signal(QKeyEvent)
     """A key that no view has a use for itself; accepted if the chart has."""
@@ -178,6 +181,7 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
         """The keys that the chart takes although the window has shortcuts of them."""
         self.setAccessibleName(tr("Chart: arrows move it, plus and minus zoom, Home shows all"))
         self._has_focus_frame = False
+        self.setProperty(OWN_FOCUS, True)
         self._draw, self._draw_over = draw, draw_over
         self.box = ChartBox()
         self.axes = {side: ChartAxis(side, self.box) for side in ("left", "bottom")}
@@ -292,6 +296,7 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
     def focusInEvent(self, happened: QFocusEvent) -> None:
         """Show a frame if the keyboard has brought the focus; called by Qt."""
         super().focusInEvent(happened)
+        self.entered.emit()
         if happened.reason() not in _KEPT_FOCUS:
             self._has_focus_frame = happened.reason() in _BY_KEYBOARD
         self.viewport().update()

@@ -43,6 +43,8 @@ class PageArrangement(QObject):
         self._is_large, self._is_wanted, self._is_alone = False, True, False
         self._graph: StepGraph | None = None
         self._tab = 0
+        self._has_curves = True
+        """False while the panel of the losses stands elsewhere."""
         self._short: Mapping[str, str] = {}
         self._sizes = {wide: [list(part) for part in SIZES[wide]] for wide in SIZES}
         """The sizes of both arrangements as the user left them."""
@@ -66,9 +68,9 @@ class PageArrangement(QObject):
         _put(self._centre, self._column, self._views, self._steps)
         yield
         self.numbers = tab_widget()
-        self._curves = Panel(loss, tr("Loss"))
+        self.curves = Panel(loss, tr("Loss"))
         self._numbers = Panel(self.numbers, tr("Gradients and more"))
-        _put(self._right, self._curves, self._numbers)
+        _put(self._right, self.curves, self._numbers)
         self._restore_sizes()
         yield
 
@@ -91,16 +93,53 @@ class PageArrangement(QObject):
     def set_alone(self, alone: bool) -> None:
         """Hide or show everything but the model's views and the graph."""
         self._is_alone = alone
+        # Tabs whose pages all stand elsewhere would be an empty frame.
+        has_views, has_numbers = self.says.count() > 0, self.numbers.count() > 0
+        has_steps = self.below.count() > 0
         self.setup.setVisible(not alone)
-        self._steps.setVisible(not alone)
-        for part in (self._curves, self._numbers):
-            part.setVisible(not alone)
-        self._right.setVisible(self.is_wide or not alone)
+        self._views.setVisible(has_views)
+        self._steps.setVisible(has_steps and not alone)
+        self.curves.setVisible(not alone)
+        self._numbers.setVisible(has_numbers and not alone)
+        in_right = (self._has_curves or has_numbers) and not alone
+        self._right.setVisible(in_right or (self.is_wide and has_views))
+        in_centre = self.is_wide or has_views
+        self._centre.setVisible(in_centre or (has_steps and not alone))
+
+    def refit(self, places: Mapping[str, bool]) -> bool:
+        """Fit to the panels that are in their places (True) or elsewhere (False).
+
+        Returns whether there is anything left to show.
+        """
+        self._has_curves = places["loss"]
+        self.set_alone(self._is_alone)
+        tabs = (self.says, self.below, self.numbers)
+        is_filled = any(part.count() for part in tabs) or places["setup"] or places["loss"]
+        return is_filled or self.is_wide
+
+    def set_margin(self, pixels: int) -> None:
+        """Leave so much space around the columns."""
+        self.columns.setContentsMargins(*(pixels,) * 4)
+
+    def gutters(self) -> dict[str, bytes]:
+        """Return the sizes of both arrangements, by a name."""
+        return {"training": self.sizes().encode()}
+
+    def restore_gutters(self, gutters: Mapping[str, bytes]) -> None:
+        """Restore sizes; what is no such text changes nothing."""
+        self.recall(gutters.get("training", b"").decode("ascii", "replace"))
+
+    def reset(self) -> None:
+        """Give every panel its first size, and show the first tabs."""
+        self._sizes = {wide: [list(part) for part in SIZES[wide]] for wide in SIZES}
+        self._restore_sizes()
+        for tabs in (self.says, self.below, self.numbers):
+            tabs.setCurrentIndex(0)
 
     def sizes(self) -> str:
         """Return the sizes of both arrangements as text, to be remembered."""
         if any(sum(part.sizes()) for part in self._splitters()):
-            self._sizes[self.is_wide] = [part.sizes() for part in self._splitters()]
+            self._note_sizes()
         both = (self._sizes[wide] for wide in (False, True))
         return "|".join(";".join(",".join(map(str, part)) for part in sizes) for sizes in both)
 
@@ -124,10 +163,10 @@ class PageArrangement(QObject):
         wide = self._is_large and self._is_wanted
         if self._graph is None or wide == self.is_wide:
             return
-        self._sizes[self.is_wide] = [part.sizes() for part in self._splitters()]
+        self._note_sizes()
         self.is_wide = wide
         if wide:
-            self.says.removeTab(self._tab)
+            self.says.removeTab(self.says.indexOf(self._graph))
             self._column.hold(self._graph)
             self._right.insertWidget(0, self._views)
         else:
@@ -140,8 +179,19 @@ class PageArrangement(QObject):
         self.set_alone(self._is_alone)
         self.changed.emit()
 
+    @property
+    def right(self) -> QSplitter:
+        """The column of the losses and of the numbers of training."""
+        return self._right
+
     def _splitters(self) -> tuple[QSplitter, ...]:
         return self.columns, self._centre, self._right
+
+    def _note_sizes(self) -> None:
+        """Remember the sizes, unless some panel stands elsewhere."""
+        found = [part.sizes() for part in self._splitters()]
+        if list(map(len, found)) == list(map(len, SIZES[self.is_wide])):
+            self._sizes[self.is_wide] = found
 
     def _restore_sizes(self) -> None:
         for part, sizes in zip(self._splitters(), self._sizes[self.is_wide], strict=True):

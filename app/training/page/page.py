@@ -19,6 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gradscribe.app.panels.area import PanelArea
+from gradscribe.app.panels.homes import SplitterHome
 from gradscribe.app.training.page.arrangement import GRAPH, LEAST_WIDTH, PageArrangement
 from gradscribe.app.ui.layout import GUTTER, scroll_area, separator
 from gradscribe.app.ui.theming import Themed
@@ -99,6 +101,7 @@ class TrainingPage(QWidget):
         self.arrangement.take_graph(self.graph, SHORT_TITLES)
         self.arrangement.fit(self.width(), self.height())
         self._is_made = True
+        self._add_panels()
         self.boundary, self.fit = self.view(BoundaryPlot), self.view(FitPlot)
         self.units, self.weights = self.view(UnitMaps), self.view(WeightTable)
 
@@ -111,9 +114,9 @@ class TrainingPage(QWidget):
         yield
         self.arrangement = PageArrangement(self)
         self.columns = self.arrangement.columns
-        middle = vbox(None, margins=(GUTTER, GUTTER, GUTTER, GUTTER))
-        middle.addWidget(self.columns)
-        self._rows.addLayout(middle, 1)
+        self.arrangement.set_margin(GUTTER)
+        self.area = PanelArea(self.columns, self.arrangement)
+        self._rows.addWidget(self.area, 1)
         self.mistake_strip = _quiet_strip(self.beside)
         self._rows.addWidget(self.mistake_strip)
         self._rows.addWidget(separator())
@@ -187,6 +190,20 @@ class TrainingPage(QWidget):
                 yield
             tabs.shorten(SHORT_TITLES)
 
+    def _add_panels(self) -> None:
+        """Let the user move every panel, see `PanelArea`."""
+        parts = self.arrangement
+        self.area.add("setup", SplitterHome(self.columns, parts.setup, tr("Set-up")))
+        self.area.add("loss", SplitterHome(parts.right, parts.curves, tr("Loss")))
+        for tabs in (self.says, self.below, self.numbers):
+            for page in tabs.pages_in_order():
+                page.setObjectName(page.objectName() or type(page).__name__)
+        if not self.graph.objectName():
+            # It has a column of its own and becomes a tab in a small window.
+            self.graph.setObjectName(type(self.graph).__name__)
+        for tabs in (self.says, self.below, self.numbers):
+            self.area.add_tabs(tabs)
+
     def _own_tabs(self, place: str) -> list[tuple[int, str, Callable[[], QWidget]]]:
         tabs: dict[str, list[tuple[int, str, Callable[[], QWidget]]]] = {
             "model": [(10, tr("Output"), self._make_outputs), (40, GRAPH, lambda: self.graph)],
@@ -236,7 +253,7 @@ class TrainingPage(QWidget):
     @property
     def is_graph_shown(self) -> bool:
         """True if the graph has a column, or if its tab is open."""
-        return self.arrangement.is_wide or self.says.currentWidget() is self.graph
+        return self.arrangement.is_wide or self.says.is_open(self.graph)
 
     def show_history(self, kind: int, name: str) -> bool:
         """Show the numbers of a tensor over the steps; False if the run does not collect them."""
@@ -246,7 +263,8 @@ class TrainingPage(QWidget):
 
     def open_views(self) -> list[tuple[TrainingView[Any], QWidget]]:
         """Return the views whose tabs are open."""
-        current = [tabs.currentWidget() for tabs in (self.says, self.below, self.numbers)]
+        every = (self.says, self.below, self.numbers)
+        current = [p for tabs in every for p in tabs.pages_in_order() if tabs.is_open(p)]
         shown = [self.picture.currentWidget() if w is self.picture else w for w in current]
         return [view for view in self.views if view[1] in shown]
 

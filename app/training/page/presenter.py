@@ -167,7 +167,7 @@ class TrainPresenter(QObject):
             wishes.append(ViewRequest("beside", SLOW_MS))
         for entry, widget in page.open_views():
             wishes += [wish for wish in entry.wishes(widget, _shown(run)) if wish not in wishes]
-        is_listed = page.below.currentWidget() is page.parameters
+        is_listed = page.below.is_open(page.parameters)
         if is_listed and not any(wish.kind == "gradients" for wish in wishes):
             wishes.append(ViewRequest("gradients", SLOW_MS))
         self._session.controller.watch(wishes)
@@ -274,7 +274,7 @@ class TrainPresenter(QObject):
     def _show_parameters(self, run: RunState) -> None:
         """List the parameters, once the engine has sent their norms."""
         view, table = run.views.get("gradients"), self._page.parameters
-        if self._page.below.currentWidget() is table:
+        if self._page.below.is_open(table):
             table.set_rows(() if view is None else parameter_rows(run, view))
             self._page.show_steps(_shown(run))
 
@@ -363,7 +363,7 @@ class TrainPresenter(QObject):
 
     def _show_lines(self) -> None:
         session = self._session
-        if self._page.below.currentWidget() is not self._page.table:
+        if not self._page.below.is_open(self._page.table):
             return
         rows, current = [], session.run
         for run in reversed(session.runs):

@@ -17,7 +17,7 @@ from gradscribe.playback.tape.tensor_history import TensorHistory, tensor_histor
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label
-from gradscribe.widgets.base.tabs import CompactTabs
+from gradscribe.widgets.base.tabs import PanelTabs
 from gradscribe.widgets.base.time_slices import TimeSlices
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class HistoryTab(QObject):
         session: Session,
         clock: PlaybackClock,
         look: Theming,
-        tabs: CompactTabs,
+        tabs: PanelTabs,
         card: Callable[[], Card | None],
     ) -> None:
         super().__init__(tabs)
@@ -57,6 +57,7 @@ class HistoryTab(QObject):
         self.words = Label("caption", NOTHING)
         self.words.setContentsMargins(12, 10, 12, 8)
         self.page = QWidget(tabs)
+        self.page.setObjectName("history")
         self._rows = vbox(self.page, self.words)
         self._rows.setAlignment(self.words, Qt.AlignmentFlag.AlignTop)
         self.page.hide()
@@ -109,7 +110,7 @@ class HistoryTab(QObject):
         self._left = self._tabs.widget(place) is not self.page
 
     def _turn(self) -> None:
-        if self._tabs.currentWidget() is self.page:
+        if self._tabs.is_open(self.page):
             self._follow()
 
     def _settle(self) -> None:
@@ -121,7 +122,7 @@ class HistoryTab(QObject):
 
     def _follow(self) -> None:
         """Read the history of the selected card, if the tab shows another one."""
-        if self._tabs.currentWidget() is not self.page:
+        if not self._tabs.is_open(self.page):
             return
         card, result = self._card(), self._session.result
         if card is None or card.value is None or not self._has_steps():
@@ -153,6 +154,6 @@ class HistoryTab(QObject):
         chart.set_position(self._session.view.position)
 
     def _move(self) -> None:
-        if self.chart is not None and self._tabs.currentWidget() is self.page:
+        if self.chart is not None and self._tabs.is_open(self.page):
             self._follow()
             self.chart.set_position(self._session.view.position)

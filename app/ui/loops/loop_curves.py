@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QPushButton, QTabWidget, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.session import Session
@@ -24,6 +24,7 @@ from gradscribe.playback.tape.loops.steps import Steps, steps_of
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label
+from gradscribe.widgets.base.tabs import PanelTabs
 from gradscribe.widgets.base.time_slices import TimeSlices
 from gradscribe.widgets.charts import preload
 
@@ -53,7 +54,7 @@ class LoopCurves(QObject):
     """Carries the losses of the running program, of which a draft is shown (`StepCurve`)."""
 
     def __init__(
-        self, session: Session, clock: PlaybackClock, look: Theming, tabs: QTabWidget
+        self, session: Session, clock: PlaybackClock, look: Theming, tabs: PanelTabs
     ) -> None:
         super().__init__(tabs)
         self._session, self._clock, self._look, self._tabs = session, clock, look, tabs
@@ -68,6 +69,7 @@ class LoopCurves(QObject):
         self.offer.clicked.connect(self.show)
         self.words = Label("caption", NONE)
         self.page = QWidget(tabs)
+        self.page.setObjectName("curves")
         self.words.setContentsMargins(12, 10, 12, 8)
         self._rows = vbox(self.page, self.words)
         self._rows.setAlignment(self.words, Qt.AlignmentFlag.AlignTop)
@@ -140,7 +142,7 @@ class LoopCurves(QObject):
             self.offer.hide()
         if series:
             self._offer(series[0])
-        elif self._tabs.currentWidget() is not self.page and self._tabs.indexOf(self.page) >= 0:
+        elif not self._tabs.is_open(self.page) and self._tabs.indexOf(self.page) >= 0:
             self._tabs.removeTab(self._tabs.indexOf(self.page))
         self.words.say(NONE if not series else tr("The chart is being made…"))
         self._fill(grew)
@@ -190,7 +192,7 @@ class LoopCurves(QObject):
         if self._session.shows_draft and (curves := grown_curves(self._curves, series)):
             self.grown.emit(curves)
         self._offer(series[0])
-        if self._tabs.currentWidget() is not self.page:
+        if not self._tabs.is_open(self.page):
             return
         if self.chart is None:
             self._turn()
@@ -219,7 +221,7 @@ class LoopCurves(QObject):
 
     def _turn(self) -> None:
         """Make the chart once its tab is shown and there is something to draw."""
-        shown = self._tabs.currentWidget() is self.page
+        shown = self._tabs.is_open(self.page)
         some = self.series or self._growing is not None
         if shown and some and self.chart is None and not self._making.busy:
             self._making.run(self._make())
@@ -240,5 +242,5 @@ class LoopCurves(QObject):
         self._same = same
 
     def _follow(self) -> None:
-        if self.chart is not None and self._tabs.currentWidget() is self.page:
+        if self.chart is not None and self._tabs.is_open(self.page):
             self.chart.set_position(self._session.view.position)

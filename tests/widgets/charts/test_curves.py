@@ -295,3 +295,13 @@ def test_charts_that_are_dropped_are_freed(qtbot):
     qtbot.wait(1)
     gc.collect()
     assert sum(one() is not None for one in left) <= 1
+
+
+def test_a_screen_reader_gets_steps_latest_and_least_number_and_trend(chart, hand):
+    chart.set_curves(
+        [PlotCurve("loss", series([8.0, 4.0, 2.0, 1.0, 3.0]), Theme.load("light").forward)]
+    )
+    chart.view.clearFocus()
+    chart.view.setFocus(Qt.FocusReason.TabFocusReason)
+    told = chart.view.accessibleDescription()
+    assert told == "loss, steps 0 to 4, last 3.0000, least 1.0000, falling"
