@@ -255,7 +255,7 @@ def new_window(context: CommandContext) -> None:
     context.say(tr("Another window is opening"))
 
 
-@command("file.start", tr("Start page"), menu="File/1", keys=("Ctrl+Alt+A",))
+@command("file.start", tr("Start page"), menu="File/1", keys=("Ctrl+Alt+Home",))
 def start(context: CommandContext) -> None:
     """Choose among recent files, examples, lessons and set-ups."""
     context.show_start()

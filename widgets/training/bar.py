@@ -148,7 +148,7 @@ class TrainingBar(QFrame):
 
     def _before(self) -> tuple[QWidget, ...]:
         """Return the widgets at the beginning, which are never left out."""
-        return self.switch, self.reset, self.line, self.step, self.play, self.until
+        return self.switch, self.reset, self.step, self.play, self.until
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
@@ -218,14 +218,15 @@ class TrainingBar(QFrame):
         """
         title, where = self._words
         metrics, small = self.title.fontMetrics(), self.where.fontMetrics()
-        always = _width_of(self.examples, *self._before())
+        always = _width_of(self.examples, self.line, *self._before())
         after = _width_of(self.fork, self.export)
         room = self.width() - ROW_SPACING - always - after
         in_two = room < metrics.horizontalAdvance("0") * LEAST_TITLE_DIGITS
         self._arrange(in_two)
-        # The example set-ups are in the menu too.
+        # The example set-ups are in the menu too, and a line inside of a step has its pane.
         spare = self.width() - MARGINS - always if in_two else room
         self.examples.setVisible(spare >= 0)
+        self.line.setVisible(spare + _width_of(self.examples) >= 0)
         room = self.width() - MARGINS - after if in_two else room
         labels = (self.speed_label, self.speed_value)
         wide = 128 + sum(label.sizeHint().width() for label in labels)
