@@ -197,10 +197,12 @@ class LineMarks:
     ) -> PlacedMark:
         style = self._style
         inner = pill[1] - self._sign_width() - 5
+        # A number without room for its first digits is left out: a box without text is a dot.
+        text = _fitted(style.value_metrics, mark.value, value[1])
         return PlacedMark(
             row.line,
-            _box(*value, row) if value[1] else None,
-            _fitted(style.value_metrics, mark.value, value[1]),
+            _box(*value, row) if text else None,
+            text,
             _box(*pill, row) if pill[1] else None,
             _fitted(style.gradient_metrics, mark.gradient, inner + 1) if inner > 0 else "",
         )

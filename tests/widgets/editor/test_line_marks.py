@@ -218,3 +218,14 @@ def test_bigger_text_has_bigger_marks(marks):
     marks.set_style(EditorStyle(Theme.load("dark"), 26))
     (big,) = place(marks, row(), width=900.0)
     assert big.gradient.width() > 1.5 * small.gradient.width()
+
+
+@pytest.mark.parametrize("px", [13, 20, 26, 39])
+def test_a_number_that_has_no_room_leaves_no_empty_box(qtbot, px):
+    """A box without text is painted as a dot as wide as the box: a large disc over the code."""
+    marks = LineMarks(EditorStyle(Theme.load("light"), px))
+    for value in ("3.0000", "−12.0000", "32 × 128"):
+        marks.set_marks({1: LineMark(1, "q", value, "−4.0000", reached=True)})
+        for width in range(110, 600, 3):
+            for one in place(marks, row(), width=float(width)):
+                assert one.value is None or one.value_text, width
