@@ -7,6 +7,8 @@ from gradscribe.app.commands import MenuChoice, command, submenu
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.document.state import Layer
 from gradscribe.app.panels.layout_store import StoredLayout
+from gradscribe.app.preferences.kinds import NumberKind
+from gradscribe.app.preferences.rows import BY_KEY
 from gradscribe.playback.graph import coloring
 from gradscribe.playback.translation import ngettext, tr
 
@@ -365,24 +367,32 @@ def reset_layout(context: CommandContext) -> None:
 
 @command("view.bigger", tr("Text bigger"), "View/5", keys=("Ctrl+Alt+=",))
 def bigger(context: CommandContext) -> None:
-    """Make all text bigger."""
+    """Make all text bigger; while presenting, that of presenting alone."""
     _scale_text(context, TEXT_STEP)
 
 
 @command("view.smaller", tr("Text smaller"), "View/5", keys=("Ctrl+Alt+-",))
 def smaller(context: CommandContext) -> None:
-    """Make all text smaller."""
+    """Make all text smaller; while presenting, that of presenting alone."""
     _scale_text(context, 1 / TEXT_STEP)
 
 
 @command("view.normal", tr("Text as usual"), "View/5", keys=("Ctrl+Alt+0",))
 def normal(context: CommandContext) -> None:
     """Go back to the usual size of text."""
-    context.settings.put("text", 1.0)
+    context.settings.reset(_text_key(context))
 
 
 def _scale_text(context: CommandContext, by: float) -> None:
-    context.settings.put("text", max(0.7, min(2.5, round(context.settings.number("text") * by, 3))))
+    key = _text_key(context)
+    kind = BY_KEY[key].kind
+    assert isinstance(kind, NumberKind)
+    wanted = round(context.settings.number(key) * by, 3)
+    context.settings.put(key, max(kind.low, min(kind.high, wanted)))
+
+
+def _text_key(context: CommandContext) -> str:
+    return "presenting_text" if context.presentation.is_on else "text"
 
 
 @submenu("view.theme", tr("Theme"), "View/5")

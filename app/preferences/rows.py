@@ -196,6 +196,14 @@ _PLAYBACK = (
         tr("The graph moves so that what plays stays in view."),
     ),
     Setting(
+        "presenting_text",
+        tr("Text while presenting"),
+        1.35,
+        NumberKind(1.0, 3.0, "%", 10.0, 100.0),
+        "playback",
+        tr("Size of all text outside of the graph while presenting, of its usual size."),
+    ),
+    Setting(
         "pointer_ring",
         tr("Pointer ring"),
         True,

@@ -16,9 +16,9 @@ from gradscribe.widgets.base.theme import Theme, choose_families, ui_font
 from gradscribe.widgets.base.time_slices import END_TURN, TimeSlices
 
 TEXT_PX = 13
-PRESENTING_TEXT = 1.35
-"""Text scale while presenting."""
-LOOKS = ("theme", "contrast", "text", "ui_font", "code_font", "presenting")
+MOST_TEXT = 3.0
+"""Largest text, where both sizes of it are multiplied: nothing fits beyond."""
+LOOKS = ("theme", "contrast", "text", "ui_font", "code_font", "presenting", "presenting_text")
 """Settings that change how every widget looks."""
 TURN_MS = 12
 """Time slice for applying a theme before control returns to the event loop."""
@@ -85,8 +85,10 @@ class Theming(QObject):
 
     def scale(self) -> float:
         """Return the text scale, 1 is normal."""
-        presenting = PRESENTING_TEXT if self._settings.flag("presenting") else 1.0
-        return self._settings.number("text") * presenting
+        usual = self._settings.number("text")
+        if not self._settings.flag("presenting"):
+            return usual
+        return min(MOST_TEXT, usual * self._settings.number("presenting_text"))
 
     def apply(self) -> None:
         """Apply the current theme everywhere, synchronously."""

@@ -113,6 +113,22 @@ def test_a_remote_goes_through_the_steps_of_a_loop_where_these_are_played(
     assert numbers == ["2", "3", "4", "3"]
 
 
+def test_text_grows_for_the_lecture_alone_up_to_three_times_its_size(lecture):
+    for _ in range(20):
+        press(lecture, KEY.Key_Equal, CTRL | ALT)
+    assert lecture.look.scale() == 3.0
+    press(lecture, KEY.Key_0, CTRL | ALT)
+    assert lecture.look.scale() == 1.35
+    press(lecture, KEY.Key_Minus, CTRL | ALT)
+    assert 1.0 <= lecture.look.scale() < 1.35
+    lecture.presentation.toggle()
+    assert lecture.look.scale() == 1.0
+    press(lecture, KEY.Key_Equal, CTRL | ALT)
+    assert lecture.look.scale() > 1.0
+    press(lecture, KEY.Key_0, CTRL | ALT)
+    assert lecture.look.scale() == 1.0
+
+
 def test_its_keys_work_while_the_keyboard_is_in_the_program_and_letters_are_typed(lecture):
     before = lecture.editor.toPlainText()
     lecture.editor.setFocus()

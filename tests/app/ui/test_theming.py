@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.ui.system_wishes import APPEARANCE
-from gradscribe.app.ui.theming import PRESENTING_TEXT, Theming
+from gradscribe.app.ui.theming import Theming
 from gradscribe.widgets.base import motion
 from tests.app.ui.test_system_wishes import change
 
@@ -39,9 +39,12 @@ def test_text_size_and_presenting_scale_the_type(qtbot):
     settings.put("text", 1.2)
     assert look.scale() == 1.2
     settings.put("presenting", True)
-    assert look.scale() == 1.2 * PRESENTING_TEXT
+    settings.put("presenting_text", 1.5)
+    assert look.scale() == pytest.approx(1.8)
     look.finish()
     assert QApplication.font().pixelSize() == round(13 * look.scale())
+    settings.put("presenting_text", 3.0)
+    assert look.scale() == 3.0, "both sizes are not multiplied beyond what fits"
     settings.put("presenting", False)
     settings.put("text", 1.0)
     look.close()
