@@ -12,7 +12,7 @@ from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.train.source import catalogue
 from gradscribe.engine.zoo.entry import Data
 
-FOLDER = pathlib.Path(__file__).resolve().parents[1] / "assets" / "setups"
+FOLDER = pathlib.Path(__file__).resolve().parents[1] / "assets"
 POINTS = 70
 """Most points of a picture."""
 

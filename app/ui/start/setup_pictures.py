@@ -6,7 +6,7 @@ from importlib import resources
 import msgspec
 from msgspec import Struct
 
-FILE = "pictures.json"
+FILE = "setup_pictures.json"
 SIDE = 100
 """Points lie in a square of this side; y grows upwards."""
 LEVELS = 9
@@ -23,5 +23,5 @@ class SetupPicture(Struct, frozen=True):
 @cache
 def load() -> dict[str, SetupPicture]:
     """Return the pictures by the names of the set-ups' files, without number and suffix."""
-    folder = resources.files("gradscribe.assets") / "setups"
+    folder = resources.files("gradscribe.assets")
     return msgspec.json.decode((folder / FILE).read_bytes(), type=dict[str, SetupPicture])
