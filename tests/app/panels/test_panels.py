@@ -240,8 +240,8 @@ def test_the_menu_of_a_panel_that_is_out_has_its_moves(shown):
     QTest.mouseClick(dock.bar.menu, Qt.MouseButton.LeftButton)
     menu = next(m for m in QApplication.topLevelWidgets() if m.inherits("QMenu") and m.isVisible())
     titles = [action.text() for action in menu.actions()]
-    assert "Ledger in a window of its own" in titles
-    next(a for a in menu.actions() if a.text() == "Ledger back in its place").trigger()
+    assert "Events in a window of its own" in titles
+    next(a for a in menu.actions() if a.text() == "Events back in its place").trigger()
     menu.close()
     settle()
     assert not shown.panels.area.is_out("ledger")
