@@ -187,7 +187,7 @@ def linked(files: Iterable[Path]) -> dict[str, Path]:
 
 
 def compile_modules(tree: Path) -> None:
-    """Compile all modules: whoever starts the bundle may not write into it."""
+    """Compile all modules: its user may not be allowed to write into it."""
     system.say("Compiling the modules")
     words = ["-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash"]
     command = [str(tree / "bin" / "python3"), "-I", *words, "-s", str(tree), str(tree / "lib")]
