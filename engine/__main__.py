@@ -6,8 +6,9 @@ import os
 import platform
 import signal
 import sys
+import tempfile
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gradscribe.engine import system
 from gradscribe.engine.plotting import fonts
@@ -62,11 +63,26 @@ def _warm_optimizers() -> None:
     import torch
 
     layer = torch.nn.Linear(2, 1)
-    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
-    layer(torch.ones(1, 2)).sum().backward()
-    optimizer.step()
+    with _existing_compiler_cache():
+        optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+        layer(torch.ones(1, 2)).sum().backward()
+        optimizer.step()
     gc.collect()
     gc.freeze()
+
+
+@contextlib.contextmanager
+def _existing_compiler_cache() -> Iterator[None]:
+    """Let torch's compiler use a folder that is there, which it would leave behind otherwise."""
+    variable = "TORCHINDUCTOR_CACHE_DIR"
+    if variable in os.environ:
+        yield
+        return
+    os.environ[variable] = tempfile.gettempdir()
+    try:
+        yield
+    finally:
+        del os.environ[variable]
 
 
 def _ready(is_open: bool) -> messages.Ready:

@@ -123,9 +123,12 @@ def lacks_space(widget) -> bool:
 
 def menu_texts(window):
     """Yield the texts of all actions."""
+    from pyqtgraph import GraphicsScene
     from PySide6.QtGui import QAction
 
     for action in window.findChildren(QAction):
+        if isinstance(action.parent(), GraphicsScene):
+            continue  # pyqtgraph's own menu is never shown: charts have the window's
         yield "QAction", "text", action.text(), False
         yield "QAction", "tip", action.toolTip() if action.toolTip() != action.text() else "", False
 

@@ -319,8 +319,9 @@ def test_the_player_of_a_notebook_plays_in_its_frame(browser, small, tmp_path):
     place = {"x": left + wide / 2, "y": top + high / 2, "button": "left", "clickCount": 1}
     for attempt in range(100):
         if attempt % 20 == 0:
-            # The browser hands a press to the page around the frame until the frame is composed.
-            for kind in ("mousePressed", "mouseReleased"):
+            # The browser hands a press to the page around the frame until the frame is composed,
+            # and finds the frame's process by the move that goes before a press.
+            for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
                 browser.call("Input.dispatchMouseEvent", type=kind, **place)
         browser.evaluate(pause)
         if seen() != before:
