@@ -139,6 +139,12 @@ class PlaneHands(QObject):
         """Draw the chart without what the mouse points at."""
         self.plot.draw_still(painter, area)
 
+    def sentences(self) -> Sequence[str]:
+        """Return a summary of the region, or else of what is in sight."""
+        seen = self.region or self.navigation.axes()
+        caption = self.widget.caption.said()
+        return [*([caption] if caption else []), *self.plot.summary(*seen)]
+
     def table(self) -> Iterator[str]:
         """Yield the numbers in sight as parts of a CSV file."""
         return self.plot.table(*self.navigation.axes())
