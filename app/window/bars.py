@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QSizePolicy, QWidget
 
 from gradscribe.app.document.state import ENGINE_DIED, Doc, Layer, Result, View
 from gradscribe.app.link.python_search import python_name
+from gradscribe.app.ui.speech import announce
 from gradscribe.app.window.device_button import DeviceButton
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.explain.devices import devices_of
@@ -223,8 +224,9 @@ class StatusLine(QFrame):
         row.addWidget(self.engine)
 
     def say(self, remark: str) -> None:
-        """Show a remark for `REMARK_MS`."""
+        """Show a remark for `REMARK_MS`, and have it read out."""
         self._said = remark
+        announce(self, remark)
         self._quiet.start()
         self._refresh()
 
@@ -244,6 +246,7 @@ class StatusLine(QFrame):
         problem = problem_line(result)
         if problem and problem != self._problem:
             self._said = ""
+            announce(self, problem)
         self._problem = problem
         self._refresh()
         self.engine.setText(engine_line(result, doc))

@@ -258,7 +258,7 @@ class CurveChart(CurvePlot):
         words = self._stretch_words()
         if not words and self.view.hasFocus():
             # Curves grow many times a second: they are read where the keyboard is.
-            words = self.sentences()[:LISTED]
+            words = list(self.sentences()[:LISTED])
         self.view.setAccessibleDescription(". ".join(filter(None, words)))
 
     @property

@@ -200,7 +200,7 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
         self.setStyleSheet("QGraphicsView { background: transparent }")
         view.setAutoFillBackground(False)
         view.setMouseTracking(True)
-        self.pointer = KeyPointer(view)
+        self.pointer = KeyPointer(view, self)
 
     def _area(self) -> QRectF:
         return QRectF(self.viewport().rect())

@@ -24,12 +24,13 @@ class KeyPointer(QWidget):
     """A cross over ``target``, which gets the mouse's events from the keyboard.
 
     C shows and hides it, arrows move it, Return clicks, Space presses and lets go, so that arrows
-    drag meanwhile; Shift+Space drags as with Shift.
+    drag meanwhile; Shift+Space drags as with Shift. ``watching`` is the widget that notices when
+    the mouse leaves, by default the target.
     """
 
-    def __init__(self, target: QWidget) -> None:
+    def __init__(self, target: QWidget, watching: QWidget | None = None) -> None:
         super().__init__(target)
-        self._target = target
+        self._target, self._watching = target, watching or target
         self._held: Qt.KeyboardModifier | None = None
         """The modifiers of the drag; None while nothing is dragged."""
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -81,7 +82,7 @@ class KeyPointer(QWidget):
         if self.is_on:
             self._let_go()
             self.hide()
-            QApplication.sendEvent(self._target, QEvent(QEvent.Type.Leave))
+            QApplication.sendEvent(self._watching, QEvent(QEvent.Type.Leave))
 
     def _enter(self) -> None:
         area = self._target.rect()

@@ -77,8 +77,10 @@ def test_a_pointer_moved_by_keys_picks_the_step_under_it(chart, hand):
     share = (pointer.at.x() - frame.left()) / frame.width()
     assert picked == [pytest.approx(steps.number(share), abs=2)]
     assert chart.is_following, "arrows move the pointer, not the chart"
+    assert chart.mouse == pointer.at
     hand.key(Qt.Key.Key_Escape)
     assert not pointer.is_on
+    assert chart.mouse is None
 
 
 def test_shift_space_brushes_a_stretch(chart, hand):
