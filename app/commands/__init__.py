@@ -21,6 +21,7 @@ MENUS = {
     "Play": tr("&Play"),
     "Train": tr("&Train"),
     "Learn": tr("&Learn"),
+    "Lecture": tr("Le&cture"),
     "Help": tr("&Help"),
 }
 """Menu -> its title with the letter that opens it."""
