@@ -54,7 +54,7 @@ def add(context: CommandContext) -> None:
 @command(
     "lecture.replace",
     tr("Replace the slide"),
-    "Lecture/2",
+    "Lecture/2/slide",
     keys=("Ctrl+Alt+J",),
     when=_can_replace,
     page="program",
@@ -64,19 +64,25 @@ def replace(context: CommandContext) -> None:
     context.lecture.slides.replace()
 
 
-@command("lecture.remove", tr("Remove the slide"), "Lecture/2", when=_has_current, page="program")
+@command(
+    "lecture.remove", tr("Remove the slide"), "Lecture/2/slide", when=_has_current, page="program"
+)
 def remove(context: CommandContext) -> None:
     """Remove the current slide; a button brings it back."""
     context.lecture.slides.remove()
 
 
-@command("lecture.up", tr("Move the slide up"), "Lecture/2", when=_has_current, page="program")
+@command(
+    "lecture.up", tr("Move the slide up"), "Lecture/2/slide", when=_has_current, page="program"
+)
 def move_up(context: CommandContext) -> None:
     """Show the current slide earlier in the lecture."""
     context.lecture.slides.move(-1)
 
 
-@command("lecture.down", tr("Move the slide down"), "Lecture/2", when=_has_current, page="program")
+@command(
+    "lecture.down", tr("Move the slide down"), "Lecture/2/slide", when=_has_current, page="program"
+)
 def move_down(context: CommandContext) -> None:
     """Show the current slide later in the lecture."""
     context.lecture.slides.move(1)

@@ -70,14 +70,20 @@ def zoom(context: CommandContext) -> None:
     context.lecture.zoom.toggle()
 
 
-@command("present.ring", tr("Pointer ring"), "Lecture/4", keys=("Ctrl+Alt+P",), checked=_has_ring)
+@command(
+    "present.ring", tr("Pointer ring"), "Lecture/4/pointer", keys=("Ctrl+Alt+P",), checked=_has_ring
+)
 def ring(context: CommandContext) -> None:
     """Show a ring around the mouse, and a ripple at each click, while presenting."""
     context.settings.put("pointer_ring", not context.settings.flag("pointer_ring"))
 
 
 @command(
-    "present.spotlight", tr("Spotlight"), "Lecture/4", keys=("Ctrl+Alt+L",), checked=_has_spotlight
+    "present.spotlight",
+    tr("Spotlight"),
+    "Lecture/4/pointer",
+    keys=("Ctrl+Alt+L",),
+    checked=_has_spotlight,
 )
 def spotlight(context: CommandContext) -> None:
     """Dim all but a circle at the mouse; Ctrl+Shift with the wheel changes its size."""
@@ -87,7 +93,7 @@ def spotlight(context: CommandContext) -> None:
 @command(
     "present.larger",
     tr("Spotlight larger"),
-    "Lecture/4",
+    "Lecture/4/pointer",
     keys=("Ctrl+Alt+Up",),
     when=_has_spotlight,
 )
@@ -99,7 +105,7 @@ def larger(context: CommandContext) -> None:
 @command(
     "present.smaller",
     tr("Spotlight smaller"),
-    "Lecture/4",
+    "Lecture/4/pointer",
     keys=("Ctrl+Alt+Down",),
     when=_has_spotlight,
 )
