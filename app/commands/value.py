@@ -154,7 +154,7 @@ def _has_tape(context: CommandContext) -> bool:
     "value.of_line",
     tr("Select what the line made"),
     "View/6",
-    keys=("Ctrl+Alt+I",),
+    keys=("Ctrl+I",),
     when=_has_tape,
     page="program",
 )
