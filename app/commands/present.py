@@ -27,20 +27,28 @@ def full_screen(context: CommandContext) -> None:
     context.presentation.toggle_full_screen()
 
 
-@command("present.toggle", tr("Presenting"), "View/6", keys=("Shift+F5",), checked=_presents)
+@command(
+    "present.toggle", tr("Presenting"), "View/6/present", keys=("Shift+F5",), checked=_presents
+)
 def toggle(context: CommandContext) -> None:
     """Large type, a graph to read from afar and the keys of presenter remotes; Esc ends it."""
     context.presentation.toggle()
 
 
-@command("present.ring", tr("Pointer ring"), "View/6", keys=("Ctrl+Alt+P",), checked=_has_ring)
+@command(
+    "present.ring", tr("Pointer ring"), "View/6/present", keys=("Ctrl+Alt+P",), checked=_has_ring
+)
 def ring(context: CommandContext) -> None:
     """Show a ring around the mouse, and a ripple at each click, while presenting."""
     context.settings.put("pointer_ring", not context.settings.flag("pointer_ring"))
 
 
 @command(
-    "present.spotlight", tr("Spotlight"), "View/6", keys=("Ctrl+Alt+L",), checked=_has_spotlight
+    "present.spotlight",
+    tr("Spotlight"),
+    "View/6/present",
+    keys=("Ctrl+Alt+L",),
+    checked=_has_spotlight,
 )
 def spotlight(context: CommandContext) -> None:
     """Dim all but a circle at the mouse; Ctrl+Shift with the wheel changes its size."""
@@ -48,7 +56,11 @@ def spotlight(context: CommandContext) -> None:
 
 
 @command(
-    "present.larger", tr("Spotlight larger"), "View/6", keys=("Ctrl+Alt+Up",), when=_has_spotlight
+    "present.larger",
+    tr("Spotlight larger"),
+    "View/6/present",
+    keys=("Ctrl+Alt+Up",),
+    when=_has_spotlight,
 )
 def larger(context: CommandContext) -> None:
     """Make the circle of the spotlight larger."""
@@ -58,7 +70,7 @@ def larger(context: CommandContext) -> None:
 @command(
     "present.smaller",
     tr("Spotlight smaller"),
-    "View/6",
+    "View/6/present",
     keys=("Ctrl+Alt+Down",),
     when=_has_spotlight,
 )
@@ -70,7 +82,7 @@ def smaller(context: CommandContext) -> None:
 @command(
     "present.black",
     tr("Black screen"),
-    "View/6",
+    "View/6/present",
     keys=("Ctrl+Alt+B",),
     bare=("B", "."),
     when=_presents,
