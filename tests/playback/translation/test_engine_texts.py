@@ -12,7 +12,7 @@ from gradscribe.playback.translation.templates import Templates
 PLACEHOLDER = re.compile(r"\{(\w+)[^{}]*\}")
 BRACES = re.compile(r"\{\{|\}\}|" + PLACEHOLDER.pattern)
 CLAUSE = "; "
-"""What a value begins with that follows a word or another value at once."""
+"""The beginning of a value that follows a word or another value at once."""
 
 
 @pytest.fixture(autouse=True)
