@@ -306,6 +306,11 @@ class TensorWindow(QWidget):
         if not self.chart.words():
             self.levels.draw_still(painter, QRectF(0, 0, wide, high))
 
+    def sentences(self) -> Sequence[str]:
+        """Return what the tensor is, and the number that is pointed at."""
+        words = (self.title.said(), self.caption.said(), self.readout.said())
+        return [text for text in words if text]
+
     def table(self) -> Iterator[str]:
         """Return the numbers in sight, as they were read last, as parts of a CSV file, once."""
         text, self._text = self._text, ""

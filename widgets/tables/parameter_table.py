@@ -32,6 +32,7 @@ from gradscribe.playback.text import formatting
 from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import hbox, vbox
+from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Label, sheet, tip
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.tables.cell_text import shown_text
@@ -283,6 +284,7 @@ class ParameterTable(QWidget):
         configure_row_view(view, tr("Parameters"))
         view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         view.setSortingEnabled(True)
+        HeadKeys(view)
         # The order of use, until a column is chosen.
         view.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
         view.viewport().installEventFilter(self)
