@@ -233,7 +233,8 @@ class Window(QMainWindow):
 
     def _make_tour(self) -> Tour:
         top, parts = self.top, (self.ground, self.editor, self.graph, self.transport.buttons)
-        return Tour(TourParts(*parts, top.lessons, self.session, self.clock), self.look, self)
+        lessons = top.lessons, self.menuBar(), self.lesson_dock.listed
+        return Tour(TourParts(*parts, *lessons, self.session, self.clock), self.look, self)
 
     def _make_context(self) -> CommandContext:
         return CommandContext(
