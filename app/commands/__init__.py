@@ -21,6 +21,7 @@ MENUS = {
     "Play": tr("&Play"),
     "Train": tr("&Train"),
     "Learn": tr("&Learn"),
+    "Lecture": tr("Le&cture"),
     "Help": tr("&Help"),
 }
 """Menu -> its title with the letter that opens it."""
@@ -35,8 +36,9 @@ SECTIONS = {
     "modules": tr("Modules"),
     "next": tr("Play on to"),
     "paths": tr("Paths in the graph"),
-    "present": tr("Presenting"),
+    "pointer": tr("Pointer and spotlight"),
     "selection": tr("Selection"),
+    "slide": tr("This slide"),
     "tensor": tr("Selected tensor"),
     "text": tr("Text and theme"),
     "zoom": tr("Zoom"),
