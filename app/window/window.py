@@ -117,7 +117,7 @@ class Window(QMainWindow):
         self._make_widgets()
         self.presenter = Presenter(self.session, self.clock, self.views, self)
         self.error_fix = ErrorFix(self.session, self.editor)
-        self.finder = GraphSearch(self.session, self.presenter, self.graph)
+        self.finder = GraphSearch(self.session, self.presenter, self.graph, self.values)
         self.lesson_dock = self._make_lesson_dock()
         panes = (self.legend, self.findings, self.lesson_dock.pane, self.lines)
         self.look.add(*vars(self.views).values(), *panes)
@@ -129,7 +129,7 @@ class Window(QMainWindow):
         self.changes = self._make_changes()
         self.tensors = TensorWindows(self.session, self.inspector, self.look, self)
         self.parameters = ProgramParameters(
-            self.session, self, self.look, lambda row: self.presenter.select_value(row.value_id)
+            self.session, self, self.look, lambda row: self.finder.show_value(row.value_id)
         )
         self.history = self._make_history()
         self.figure_charts = FigureCharts(self.console.figures, self.look, self)
