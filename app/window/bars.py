@@ -1,5 +1,7 @@
 """The bar on top of the window and the status line at its bottom."""
 
+import re
+
 from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QSizePolicy, QWidget
@@ -320,8 +322,9 @@ def truncation_notes(result: Result) -> tuple[str, str]:
     tape = result.tape
     short, whole = [], []
     if tape.truncated:
-        short += [part.partition(";")[0] for part in tape.truncated.rstrip(".").split(". ")]
-        whole.append(tape.truncated)
+        parts = [translated(f"{part}.") for part in tape.truncated.rstrip(".").split(". ")]
+        short += [re.split("[;；]", part.rstrip(".。"))[0] for part in parts]
+        whole.append(translated(tape.truncated))
     if tape.dropped:
         short.append(
             tr(

@@ -101,6 +101,9 @@ class Window(QMainWindow):
     """The window was painted for the first time."""
 
     def __init__(self, link: Link, settings: Settings, drafts: Drafts) -> None:
+        look = Theming(settings)
+        look.suspend_style_sheet()
+        # The font of a window is the application's at the time when it is made.
         super().__init__()
         self.setWindowTitle("Gradscribe")
         self.setAcceptDrops(True)
@@ -109,9 +112,8 @@ class Window(QMainWindow):
         self.clock = PlaybackClock(self.session, self)
         self._link = link
         self._painted = self._closed = False
-        # Before widgets are created: a later style sheet would restyle each of them.
-        self.look = Theming(settings, self)
-        self.look.apply()
+        self.look = look
+        look.setParent(self)
         self._make_widgets()
         self.presenter = Presenter(self.session, self.clock, self.views, self)
         self.error_fix = ErrorFix(self.session, self.editor)
@@ -146,6 +148,7 @@ class Window(QMainWindow):
         save = partial(train.save_session, self.context)
         recovery = self.recovery
         self.workspaces.keep(recovery.where, self.notices, recovery.offers, save)
+        self.look.restore_style_sheet()
         self._recall()
         self._repaint(self.look.theme())
         self.editor.setFocus()
@@ -233,7 +236,8 @@ class Window(QMainWindow):
 
     def _make_tour(self) -> Tour:
         top, parts = self.top, (self.ground, self.editor, self.graph, self.transport.buttons)
-        return Tour(TourParts(*parts, top.lessons, self.session, self.clock), self.look, self)
+        lessons = top.lessons, self.menuBar(), self.lesson_dock.listed
+        return Tour(TourParts(*parts, *lessons, self.session, self.clock), self.look, self)
 
     def _make_context(self) -> CommandContext:
         return CommandContext(

@@ -149,12 +149,16 @@ class FilePreview(QWidget):
         self._inputs = list(inputs)
         self._targets = [target] * bool(target) if isinstance(target, str) else list(target)
         problem = looked.problem
-        self.problem.say("" if problem is None else f"{problem.message} {problem.hint}".strip())
+        self.problem.say(
+            ""
+            if problem is None
+            else f"{translated(problem.message)} {translated(problem.hint)}".strip()
+        )
         self.problem.setVisible(problem is not None)
         if problem is not None:
             self.sampled.hide()
         self.table.setVisible(bool(looked.columns))
-        self.facts.say(looked.facts)
+        self.facts.say(translated(looked.facts))
         self.facts.setVisible(bool(looked.facts))
         rows = ngettext("{count:,} row", "{count:,} rows", looked.count)
         self.note.say(tr("{rows} · click a column: input, target, left out", rows=rows))
