@@ -49,13 +49,13 @@ class LabCard(PopupCard):
         caption = plain_label(
             tr("How the shape of a result falls out of the shapes that go in"), "caption"
         )
+        caption.setWordWrap(True)
         close = QPushButton(tr("Close"))
         close.clicked.connect(self.leave)
         row = QHBoxLayout()
         row.addWidget(heading)
         row.addSpacing(8)
-        row.addWidget(caption)
-        row.addStretch(1)
+        row.addWidget(caption, 1)
         row.addWidget(close)
         self.column.addLayout(row)
         # A placeholder, so that the heading is at its final position from the start.

@@ -1,8 +1,6 @@
 """The real program over AT-SPI, as a screen reader finds it: names, relations, focus, sentences."""
 
 import json
-import os
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -10,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e import screen
+
 HERE = Path(__file__).parent
 SYSTEM_PYTHON = "/usr/bin/python3"
-PACKAGES = "xvfb xdotool dbus at-spi2-core python3-pyatspi"
 PROGRAM = """import torch
 x = torch.tensor(2.0, requires_grad=True)
 y = torch.tensor(3.0, requires_grad=True)
@@ -46,14 +45,14 @@ ORDERS = [
 
 def reason_to_skip():
     """Return why no screen reader can run here; empty if one can."""
-    if not sys.platform.startswith("linux"):
-        return "AT-SPI is Linux's"
-    programs = ("Xvfb", "xvfb-run", "xdotool", "dbus-run-session", SYSTEM_PYTHON)
+    if reason := screen.reason_to_skip():
+        return reason
     probe = [SYSTEM_PYTHON, "-c", "import pyatspi"]
-    there = all(map(shutil.which, programs)) and Path("/usr/libexec/at-spi2-registryd").exists()
-    if there and subprocess.run(probe, capture_output=True, check=False).returncode == 0:
-        return ""
-    return f"no screen, or no AT-SPI: apt-get install {PACKAGES}"
+    if not Path(SYSTEM_PYTHON).exists():
+        return f"no Python of the system: {SYSTEM_PYTHON}"
+    if subprocess.run(probe, capture_output=True, check=False).returncode != 0:
+        return "no library of AT-SPI: apt-get install python3-pyatspi"
+    return ""
 
 
 pytestmark = [
@@ -68,26 +67,17 @@ def answers(tmp_path_factory):
     folder = tmp_path_factory.mktemp("at-spi")
     program = folder / "program.py"
     program.write_text(PROGRAM)
-    environment = {
-        **os.environ,
-        "HOME": str(folder),
-        "QT_QPA_PLATFORM": "xcb",
-        "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
-        "LANG": "C.UTF-8",
-    }
-    environment |= {f"XDG_{kind}_HOME": str(folder / kind) for kind in ("CONFIG", "DATA", "STATE")}
-    environment.pop("WAYLAND_DISPLAY", None)
-    screen = ["xvfb-run", "-a", "-s", "-screen 0 1440x900x24", SYSTEM_PYTHON]
     reader = [str(HERE / "screen_reader.py"), str(folder / "answers.json"), json.dumps(ORDERS)]
     started = [sys.executable, "-m", "gradscribe", str(program)]
-    done = subprocess.run(
-        ["dbus-run-session", "--", *screen, *reader, *started],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=110,
-    )
+    with screen.Screen(folder, (1440, 900)) as shown:
+        done = subprocess.run(
+            [SYSTEM_PYTHON, *reader, *started],
+            env=shown.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=110,
+        )
     assert done.returncode == 0, done.stderr
     return json.loads((folder / "answers.json").read_text())
 

@@ -44,6 +44,7 @@ from gradscribe.widgets.base.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.drawing.axes import Axis, tick_label
 from gradscribe.widgets.plots.drawing.polylines import PixelPoints, to_points
+from gradscribe.widgets.plots.folded_switches import FoldedSwitches
 from gradscribe.widgets.plots.key_pointer import KeyPointer
 from gradscribe.widgets.plots.numbers_window import ChartNumbers
 
@@ -175,6 +176,7 @@ class Plot(QWidget):
         self.step = Label("caption").fit_text()
         self.step.hide()
         self.tools.addWidget(self.step)
+        self._switches = FoldedSwitches(self.tools)
         self.canvas = make_canvas(self)
         top = hbox(None, margins=(EDGE, 12, 12, 0))
         top.addWidget(self.heading, 1)
@@ -234,6 +236,7 @@ class Plot(QWidget):
         words, least = self.caption.said(), LEAST_CANVAS * self.theme.scale
         # Hidden in a narrow plot, and with that no part of what the tools need.
         self.step.setVisible(bool(self.step.said()) and self._has_space_for_step())
+        self._switches.fold(self._tools_width() > self.width() - 2 * EDGE)
         self.tools.invalidate()
         wide = max(1, self.width() - self.tools.sizeHint().width() - 2 * EDGE)
         left = self.height() - self.heading.heightForWidth(wide) - EDGE
@@ -247,8 +250,19 @@ class Plot(QWidget):
         self.caption.setVisible(is_shown)
         self.heading.setToolTip("" if is_shown else words)
 
+    def _tools_width(self) -> int:
+        """Return the width of the tools side by side, in pixels."""
+        items = [self.tools.itemAt(place) for place in range(self.tools.count())]
+        widths = []
+        for item, tool in ((one, one.widget()) for one in items if one is not None):
+            if tool is not None and not tool.isHidden() and tool is not self._switches.more:
+                # A switch in the menu has no width of its own.
+                hint = item.sizeHint() if tool.maximumWidth() else tool.sizeHint()
+                widths.append(hint.width())
+        return sum(widths) + self.tools.spacing() * max(0, len(widths) - 1)
+
     def _has_space_for_step(self) -> bool:
-        tools = self.tools.sizeHint().width() - (
+        tools = self._tools_width() - (
             0 if self.step.isHidden() else self.step.sizeHint().width() + self.tools.spacing()
         )
         title = self.heading.title_width() if self.is_titled else 0

@@ -11,8 +11,11 @@ from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint.stage import Stage
 from gradscribe.widgets.graph.view import GraphView
 from gradscribe.widgets.graph.viewport import NAMED_ZOOM, READABLE_ZOOM, whole_view
+from gradscribe.widgets.plots.folded_switches import FoldedSwitches
 from gradscribe.widgets.plots.plot import switch_button
 
+EDGE, SPACING = 14, 6
+"""Pixels at both sides, and between two switches."""
 LAYERS = (tr("Values"), tr("Gradients"), tr("Shapes"))
 
 
@@ -32,7 +35,7 @@ class StepGraph(QWidget):
         self._top.setSpacing(6)
         self._top.addWidget(self.heading, 1)
         self._switches = QWidget(self)
-        switches = hbox(self._switches, spacing=6)
+        switches = hbox(self._switches, spacing=SPACING)
         for name in LAYERS:
             button = self.layers[name] = switch_button(name, "", name != "Shapes")
             button.toggled.connect(self._set_layers)
@@ -43,6 +46,7 @@ class StepGraph(QWidget):
         fit.clicked.connect(self.graph.fit)
         switches.addWidget(fit)
         switches.addStretch(1)
+        self._fit, self._folded = fit, FoldedSwitches(switches)
         self._top.addWidget(self._switches)
         column = vbox(self, margins=(16, 12, 12, 12), spacing=6)
         column.addLayout(self._top)
@@ -53,13 +57,20 @@ class StepGraph(QWidget):
     def resizeEvent(self, happened: QResizeEvent) -> None:
         """Put the switches below the heading if both do not fit in a row."""
         super().resizeEvent(happened)
+        self._arrange()
+        self.resized.emit()
+
+    def _arrange(self) -> None:
+        """Put the switches below the heading or into a menu, as the width demands."""
+        buttons = (*self.layers.values(), self._fit)
+        wide = sum(button.sizeHint().width() + SPACING for button in buttons)
+        self._folded.fold(wide > self.width() - 2 * EDGE)
         needed = (
             self.heading.title_width() + self._top.spacing() + self._switches.sizeHint().width()
         )
-        fits = needed <= self.width() - 28
+        fits = needed <= self.width() - 2 * EDGE
         way = QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom
         self._top.setDirection(way)
-        self.resized.emit()
 
     def legible_calls(self, stage: Stage) -> frozenset[str] | None:
         """Return the modules to leave open, all but the innermost, for numbers to be legible.
@@ -80,6 +91,7 @@ class StepGraph(QWidget):
         """Use the colours and fonts of ``theme``."""
         self.setStyleSheet(sheet(theme))
         self.graph.set_theme(theme)
+        self._arrange()
 
     def set_caption(self, text: str) -> None:
         """Set the caption."""

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from tests.app.accessibility.surfaces import label
+from tests.app.accessibility.surfaces import COMMANDS, label, opened
 from tests.app.accessibility.test_focus import shown, window  # noqa: F401
 
 SLACK = 2
@@ -97,6 +97,16 @@ def test_nothing_is_cut_off_on_the_program_page(large, qtbot):
 
     # The parts get their new fonts and sizes bit by bit.
     qtbot.waitUntil(whole)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_nothing_is_cut_off_in_cards_and_windows(large, qtbot, command):
+    with opened(large, command) as root:
+
+        def whole():
+            assert cut_labels(root) + cut_heads(root) == []
+
+        qtbot.waitUntil(whole)
 
 
 def test_layers_without_space_for_a_button_each_are_in_a_menu(large, qtbot, monkeypatch):
