@@ -5,11 +5,12 @@ Nothing here imports a widget when it is loaded, so that commands can be tested 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
 from gradscribe.app.document.state import Doc
+from gradscribe.app.export.film_options import FilmSpan
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.training.setup import apply_fix, presets, user_module
 from gradscribe.playback.flow import take_home
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from gradscribe.app.document.findings_controller import FindingsController
     from gradscribe.app.document.presenter import Presenter
     from gradscribe.app.document.session import Session
-    from gradscribe.app.export.film_options import FilmOptions, FilmSpan
+    from gradscribe.app.export.film_options import FilmOptions
     from gradscribe.app.export.queue import ExportQueue
     from gradscribe.app.files.documents import Drafts
     from gradscribe.app.files.file_writer import FileWriter
@@ -119,8 +120,6 @@ class CommandContext:
     export_queue: ExportQueue
     presentation: Presentation
     lecture: Lecture
-    film_span: FilmSpan
-    """The part of the tape that was marked for the next film."""
     edit_step: Callable[[], None]
     """Puts the keyboard into the number of the step strip."""
     step_pane: Callable[[int], None]
@@ -134,6 +133,8 @@ class CommandContext:
     """Returns a link to another engine."""
     open_window: Callable[[], object]
     """Opens a further window, with an empty program."""
+    film_span: FilmSpan = field(default_factory=FilmSpan)
+    """The part of the tape that was marked for the next film."""
 
     sweep_window: SweepWindow | None = None
     settings_window: SettingsWindow | None = None

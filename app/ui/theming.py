@@ -100,7 +100,8 @@ class Theming(QObject):
 
         With it, a widget that is placed in another is restyled with all that it contains, hence
         each widget once for each of its ancestors: three quarters of the time of making a window.
-        A window that is shown already keeps its sheet.
+        A window that is shown already keeps its sheet. Call it before the window is made: the font
+        of a window is that of the application at the time.
         """
         app = QApplication.instance()
         assert isinstance(app, QApplication)

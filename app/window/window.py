@@ -21,7 +21,6 @@ from gradscribe.app.document.presenter import Presenter, Views
 from gradscribe.app.document.session import Session
 from gradscribe.app.document.state import Layer
 from gradscribe.app.document.typing_assistance import AssistanceController
-from gradscribe.app.export.film_options import FilmSpan
 from gradscribe.app.export.queue import ExportQueue
 from gradscribe.app.files import tape_files
 from gradscribe.app.files.documents import Drafts, Refused
@@ -103,7 +102,6 @@ class Window(QMainWindow):
     def __init__(self, link: Link, settings: Settings, drafts: Drafts) -> None:
         look = Theming(settings)
         look.suspend_style_sheet()
-        # The font of a window is the application's at the time when it is made.
         super().__init__()
         self.setWindowTitle("Gradscribe")
         self.setAcceptDrops(True)
@@ -113,7 +111,6 @@ class Window(QMainWindow):
         self._link = link
         self._painted = self._closed = False
         self.look = look
-        look.setParent(self)
         self._make_widgets()
         self.presenter = Presenter(self.session, self.clock, self.views, self)
         self.error_fix = ErrorFix(self.session, self.editor)
@@ -156,6 +153,7 @@ class Window(QMainWindow):
     # Construction
 
     def _make_widgets(self) -> None:
+        self.look.setParent(self)
         self.editor, self.graph = CodeEdit(), GraphView()
         self.transport, self.inspector = Transport(), Inspector()
         self.values, self.ledger = ValueTable(), Ledger()
@@ -280,7 +278,6 @@ class Window(QMainWindow):
             export_queue=self.export_queue,
             presentation=self.presentation,
             lecture=self.lecture,
-            film_span=FilmSpan(),
             edit_step=self.transport.strip.edit_step,
             step_pane=make_pane_cycle(self).step,
             show_lessons=self.lesson_dock.show_lessons,
@@ -375,14 +372,7 @@ class Window(QMainWindow):
             session, self.clock, self.presenter, self.lines, self.tables
         )
         self.lesson_dock.attach(self.ground, self.columns, tables, open_lesson, self.transport)
-        self.workspaces.entered.connect(self._enter)
-        self.workspaces.commanded.connect(self.menus.perform_by)
-        self.workspaces.said.connect(self.status.say)
-        self.workspaces.withdrawn.connect(self.status.retract)
-        self.workspaces.taped.connect(self.context.show_step)
-        self.workspaces.made.connect(self._recall_training)
-        self.workspaces.exported.connect(self._write_export)
-        self.workspaces.session.store.runs_changed.connect(self.menus.refresh)
+        self._connect_workspaces()
         self.export_queue.busy_changed.connect(self.menus.refresh)
         for part in (self.presentation, self.lecture):
             part.changed.connect(self.menus.refresh)
@@ -393,6 +383,16 @@ class Window(QMainWindow):
         self.editor.assistance.said.connect(self.status.say)
         self._show_doc()
         self._show_result()
+
+    def _connect_workspaces(self) -> None:
+        self.workspaces.entered.connect(self._enter)
+        self.workspaces.commanded.connect(self.menus.perform_by)
+        self.workspaces.said.connect(self.status.say)
+        self.workspaces.withdrawn.connect(self.status.retract)
+        self.workspaces.taped.connect(self.context.show_step)
+        self.workspaces.made.connect(self._recall_training)
+        self.workspaces.exported.connect(self._write_export)
+        self.workspaces.session.store.runs_changed.connect(self.menus.refresh)
 
     def _connect_graph(self) -> None:
         self.panels.changed.connect(self.menus.refresh)
