@@ -43,6 +43,7 @@ from gradscribe.app.tour.tour import Tour
 from gradscribe.app.training.page.workspaces import Workspaces
 from gradscribe.app.training.session.link import TrainLink
 from gradscribe.app.training.session.state import TrainEngine
+from gradscribe.app.ui import column_settings
 from gradscribe.app.ui.canvas.empty_state import EmptyState
 from gradscribe.app.ui.canvas.graph_overlay import GraphOverlay
 from gradscribe.app.ui.canvas.graph_search import GraphSearch, connect_overlay
@@ -112,6 +113,7 @@ class Window(QMainWindow):
         # Before widgets are created: a later style sheet would restyle each of them.
         self.look = Theming(settings, self)
         self.look.apply()
+        column_settings.recall(settings)
         self._make_widgets()
         self.presenter = Presenter(self.session, self.clock, self.views, self)
         self.error_fix = ErrorFix(self.session, self.editor)
@@ -274,7 +276,6 @@ class Window(QMainWindow):
             training=self.workspaces.session,
             session_store=self.workspaces.saving,
             export_queue=self.export_queue,
-            presentation=self.presentation,
             lecture=self.lecture,
             film_span=FilmSpan(),
             edit_step=self.transport.strip.edit_step,
@@ -380,9 +381,6 @@ class Window(QMainWindow):
         self.workspaces.exported.connect(self._write_export)
         self.workspaces.session.store.runs_changed.connect(self.menus.refresh)
         self.export_queue.busy_changed.connect(self.menus.refresh)
-        for part in (self.presentation, self.lecture):
-            part.changed.connect(self.menus.refresh)
-        self.lecture.said.connect(self.status.say)
         self.export_queue.ended.connect(self.status.say)
         self.top.layer_pressed.connect(self._set_layer)
         self.editor.refused.connect(self.status.say)
@@ -391,6 +389,9 @@ class Window(QMainWindow):
         self._show_result()
 
     def _connect_graph(self) -> None:
+        for part in (self.presentation, self.lecture):
+            part.changed.connect(self.menus.refresh)
+        self.lecture.said.connect(self.status.say)
         self.panels.changed.connect(self.menus.refresh)
         self.hand.changed.connect(self.menus.refresh)
         self.hand.said.connect(self.status.say)
@@ -629,6 +630,7 @@ class Window(QMainWindow):
         self._closed = True
         self.settings.put_shape("window", self.saveGeometry())
         self.columns.remember(self.settings)
+        column_settings.remember(self.settings)
         self.panels.remember()
         if self.workspaces.is_whole:
             sizes = self.workspaces.widgets.arrangement.sizes()
