@@ -13,7 +13,6 @@ from gradscribe.app.commands import file, learn, tensor_edits, train
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.compare.changes_controller import ChangesController, ChangeViews
 from gradscribe.app.compare.controller import CompareController
-from gradscribe.app.document.announcer import PlaybackAnnouncer
 from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.error_fix import ErrorFix
 from gradscribe.app.document.findings_controller import FindingsController
@@ -59,6 +58,7 @@ from gradscribe.app.ui.tool_windows.figure_charts import FigureCharts
 from gradscribe.app.ui.tool_windows.parameter_window import ProgramParameters
 from gradscribe.app.ui.tool_windows.tensor_windows import TensorWindows
 from gradscribe.app.window import new_window
+from gradscribe.app.window.announcers import start_announcers
 from gradscribe.app.window.bars import StatusLine, TopBar
 from gradscribe.app.window.color_key import ColorKeyController
 from gradscribe.app.window.lecture_parts import keep_controls, make_lecture
@@ -235,7 +235,8 @@ class Window(QMainWindow):
 
     def _make_tour(self) -> Tour:
         top, parts = self.top, (self.ground, self.editor, self.graph, self.transport.buttons)
-        return Tour(TourParts(*parts, top.lessons, self.session, self.clock), self.look, self)
+        lessons = top.lessons, self.menuBar(), self.lesson_dock.listed
+        return Tour(TourParts(*parts, *lessons, self.session, self.clock), self.look, self)
 
     def _make_context(self) -> CommandContext:
         return CommandContext(
@@ -402,7 +403,7 @@ class Window(QMainWindow):
         self.loop_curves.said.connect(self.status.say)
         self.loop_curves.found.connect(self.transport.strip.set_curves)
         self.loop_curves.grown.connect(self.transport.strip.set_growth)
-        PlaybackAnnouncer(self.session, self.graph)
+        start_announcers(self.session, self.settings, self.graph, self.status)
         self.graph.installEventFilter(self)
         self.graph.picked.connect(self.history.pick)
         self.graph.following_changed.connect(

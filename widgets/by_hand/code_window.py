@@ -12,6 +12,7 @@ from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
 from gradscribe.widgets.base.columns.order import ColumnOrder
 from gradscribe.widgets.base.columns.widths import ColumnWidths
+from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.open_windows import resize_within_screen
 from gradscribe.widgets.base.splitter import GripSplitter
@@ -88,6 +89,7 @@ class CodeWindow(QWidget):
         self._order.changed.connect(lambda: self.show_rows(self._rows, self.words.said()))
         header.setStretchLastSection(True)
         table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        HeadKeys(table)
         table.itemActivated.connect(lambda item: self._choose(item))
         table.itemClicked.connect(lambda item: self._choose(item))
         menus.offer_copies(table)

@@ -14,6 +14,7 @@ from gradscribe.widgets.base.boxes import push_button, vbox
 from gradscribe.widgets.base.columns.order import ColumnOrder
 from gradscribe.widgets.base.columns.widths import ColumnWidths
 from gradscribe.widgets.base.flow_layout import FlowLayout
+from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor.diff_lines import DiffLines
@@ -68,6 +69,7 @@ class ChangesPane(QWidget):
         self._order.changed.connect(self._fill)
         self._changes: Sequence[RunChange] = ()
         header.setStretchLastSection(True)
+        HeadKeys(self.rows)
         self.rows.currentItemChanged.connect(self._pick)
         self.rows.itemClicked.connect(self._pick)
         menus.offer_copies(self.rows)

@@ -18,6 +18,7 @@ from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
 from gradscribe.widgets.base.columns.order import ColumnOrder
 from gradscribe.widgets.base.columns.widths import ColumnWidths
+from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.open_windows import resize_within_screen
 from gradscribe.widgets.base.theme import Theme
@@ -76,6 +77,7 @@ class CostWindow(QWidget):
         self._order.changed.connect(lambda: self.show_costs(self._rows, self.words.said()))
         self.table.header().setStretchLastSection(True)
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        HeadKeys(self.table)
         policy = self.table.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.table.setSizePolicy(policy)

@@ -13,6 +13,7 @@ from gradscribe.widgets.base.boxes import push_button, vbox
 from gradscribe.widgets.base.columns.order import ColumnOrder
 from gradscribe.widgets.base.columns.widths import ColumnWidths
 from gradscribe.widgets.base.flow_layout import FlowLayout
+from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.tables.changes import LOW
@@ -98,6 +99,7 @@ class RunsPane(QWidget):
         self._order = ColumnOrder(header)
         self._order.changed.connect(lambda: self.set_runs(self._runs))
         header.setStretchLastSection(True)
+        HeadKeys(self.rows)
         header.setMinimumSectionSize(24)
         self.rows.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

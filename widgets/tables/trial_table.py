@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
 
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.columns.widths import ColumnWidths
+from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import sheet, tip
 from gradscribe.widgets.base.theme import Theme
 
@@ -124,6 +125,7 @@ class TrialTable(QTableView):
         header.setStretchLastSection(True)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.setSortingEnabled(True)
+        HeadKeys(self)
         self.sortByColumn(0, Qt.SortOrder.AscendingOrder)
         self.doubleClicked.connect(lambda index: self.opened.emit(self._number(index)))
         self.selectionModel().currentRowChanged.connect(lambda now, _: self._select(now))

@@ -30,6 +30,7 @@ from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.columns.order import ColumnOrder
+from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Heading, sheet, tip
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.tables.cell_text import shown_text
@@ -100,6 +101,11 @@ def column_widths(
         value = min(value, left - 1, max(least, left - min(gradient, 3 * left // 5)))
         gradient = left - value
     return [name, value, gradient]
+
+
+def _tight(value: str) -> str:
+    """Return a shape in its first shorter form, and any other text as it is."""
+    return (forms(value) or (value,))[0] if "×" in value else value
 
 
 class ValueModel(QAbstractTableModel):
@@ -246,6 +252,7 @@ class ValueTable(QWidget):
         header = view.horizontalHeader()
         header.setHighlightSections(False)
         self._order = ColumnOrder(header)
+        HeadKeys(view)
         self._order.changed.connect(lambda: self.set_rows(self._rows))
         view.viewport().installEventFilter(self)
 
@@ -276,6 +283,9 @@ class ValueTable(QWidget):
         room = self.view.viewport().width()
         least = 0
         if sum(padded) > room:
+            # A shape without its spaces says all of it; a name that is cut does not.
+            tight = {TYPICAL_TEXTS[1], *(_tight(row.value) for row in rows)}
+            padded[1] = min(padded[1], PAD + max(map(self._advance, tight)))
             shapes = {(forms(row.value) or ("",))[0] for row in rows if "×" in row.value}
             # Values are not bold.
             thin = QFontMetrics(self._cells.theme.font(13)).horizontalAdvance

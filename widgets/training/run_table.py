@@ -18,6 +18,7 @@ from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.columns.order import ColumnOrder
 from gradscribe.widgets.base.columns.widths import ColumnWidths
+from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Heading, sheet, tip
 from gradscribe.widgets.base.menus import RowMenu, copy_text
 from gradscribe.widgets.base.theme import Theme
@@ -78,6 +79,7 @@ class RunTable(QWidget):
         self._given: tuple[RunTableRow, ...] = ()
         self._order = ColumnOrder(header)
         self._order.changed.connect(lambda: self.show_runs(self._given))
+        HeadKeys(self.table)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         column = vbox(self, margins=(12, 12, 8, 8))
         column.addWidget(self.heading)
