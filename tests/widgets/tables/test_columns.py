@@ -25,7 +25,7 @@ WITHOUT_COLUMNS = {
     "app/manual/window.py": "a tree without a head",
     "widgets/plots/views/weight_table.py": "numbers of a matrix: all columns alike",
     "widgets/inspector/panes/numbers.py": "numbers of a matrix: all columns alike",
-    "widgets/plots/numbers_window.py": "numbers of curves: a column per curve, other ones each time",
+    "widgets/plots/numbers_window.py": "numbers of curves, other columns each time",
     "widgets/training/setup/file_preview.py": "a click on a head chooses what the column is for",
 }
 
