@@ -42,6 +42,7 @@ from gradscribe.app.tour.tour import Tour
 from gradscribe.app.training.page.workspaces import Workspaces
 from gradscribe.app.training.session.link import TrainLink
 from gradscribe.app.training.session.state import TrainEngine
+from gradscribe.app.ui import column_settings
 from gradscribe.app.ui.canvas.empty_state import EmptyState
 from gradscribe.app.ui.canvas.graph_overlay import GraphOverlay
 from gradscribe.app.ui.canvas.graph_search import GraphSearch, connect_overlay
@@ -114,6 +115,7 @@ class Window(QMainWindow):
         self._painted = self._closed = False
         self.look = look
         look.setParent(self)
+        column_settings.recall(settings)
         self._make_widgets()
         self.presenter = Presenter(self.session, self.clock, self.views, self)
         self.error_fix = ErrorFix(self.session, self.editor)
@@ -278,7 +280,6 @@ class Window(QMainWindow):
             training=self.workspaces.session,
             session_store=self.workspaces.saving,
             export_queue=self.export_queue,
-            presentation=self.presentation,
             lecture=self.lecture,
             film_span=FilmSpan(),
             edit_step=self.transport.strip.edit_step,
@@ -384,9 +385,6 @@ class Window(QMainWindow):
         self.workspaces.exported.connect(self._write_export)
         self.workspaces.session.store.runs_changed.connect(self.menus.refresh)
         self.export_queue.busy_changed.connect(self.menus.refresh)
-        for part in (self.presentation, self.lecture):
-            part.changed.connect(self.menus.refresh)
-        self.lecture.said.connect(self.status.say)
         self.export_queue.ended.connect(self.status.say)
         self.top.layer_pressed.connect(self._set_layer)
         self.editor.refused.connect(self.status.say)
@@ -395,6 +393,9 @@ class Window(QMainWindow):
         self._show_result()
 
     def _connect_graph(self) -> None:
+        for part in (self.presentation, self.lecture):
+            part.changed.connect(self.menus.refresh)
+        self.lecture.said.connect(self.status.say)
         self.panels.changed.connect(self.menus.refresh)
         self.hand.changed.connect(self.menus.refresh)
         self.hand.said.connect(self.status.say)
@@ -633,6 +634,7 @@ class Window(QMainWindow):
         self._closed = True
         self.settings.put_shape("window", self.saveGeometry())
         self.columns.remember(self.settings)
+        column_settings.remember(self.settings)
         self.panels.remember()
         if self.workspaces.is_whole:
             sizes = self.workspaces.widgets.arrangement.sizes()
