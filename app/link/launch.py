@@ -84,17 +84,23 @@ def engine_arguments() -> list[str]:
 
 
 def process_arguments(
-    interpreter: Interpreter | None, linger: float = LINGER_S, own: Sequence[str] | None = None
+    interpreter: Interpreter | None,
+    linger: float = LINGER_S,
+    own: Sequence[str] | None = None,
+    session: str = "",
+    takes: bool = False,
 ) -> list[str]:
     """Return the arguments of `python_executable` for an engine, or for another process, ``own``.
 
     On another machine they are those of a process that carries the streams of an engine there,
-    which stays without a line for ``linger`` seconds.
+    which stays without a line for ``linger`` seconds. ``session``: a name for that engine;
+    ``takes``: it runs there already.
     """
     if interpreter is None or not interpreter.host:
         return arguments_for(interpreter, own or engine_arguments())
     relay = "gradscribe.app.link.remote.relay"
-    return ["-P", "-u", "-m", relay, interpreter.url, "--linger", f"{linger:g}"]
+    name = [*(["--session", session] if session else []), *(["--take"] if takes else [])]
+    return ["-P", "-u", "-m", relay, interpreter.url, "--linger", f"{linger:g}", *name]
 
 
 def language_arguments(folder: str, interpreter: Interpreter | None = None) -> list[str]:

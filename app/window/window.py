@@ -61,6 +61,7 @@ from gradscribe.app.ui.tool_windows.tensor_windows import TensorWindows
 from gradscribe.app.window import new_window
 from gradscribe.app.window.bars import StatusLine, TopBar
 from gradscribe.app.window.color_key import ColorKeyController
+from gradscribe.app.window.leaving import LeavingQuestion
 from gradscribe.app.window.menus import Menus
 from gradscribe.app.window.output_tab import OutputTab
 from gradscribe.app.window.pane_keys import make_pane_cycle
@@ -143,10 +144,12 @@ class Window(QMainWindow):
         self.menus = Menus(self.menuBar(), self.context, self)
         self.pointed_menus = PointedMenus(self.context, self.menus, self)
         self.plugin_notice = PluginNotice(self.workspaces.session, self.notices, self)
+        self.leaving = LeavingQuestion(self, self.workspaces.session)
         self._connect()
         save = partial(train.save_session, self.context)
         recovery = self.recovery
-        self.workspaces.keep(recovery.where, self.notices, recovery.offers, save)
+        use = self.python.use
+        self.workspaces.keep(recovery.where, self.notices, recovery.offers, save, use)
         self._recall()
         self._repaint(self.look.theme())
         self.editor.setFocus()
@@ -642,7 +645,7 @@ class Window(QMainWindow):
         super().closeEvent(happened)
         if self._closed:
             return
-        if not (self.workspaces.settle() and self.recovery.leave()):
+        if not (self.leaving.settle() and self.workspaces.settle() and self.recovery.leave()):
             happened.ignore()
             return
         self._closed = True
@@ -655,18 +658,13 @@ class Window(QMainWindow):
         self.settings.flush()
         self.clock.pause()
         self.export_queue.cancel()
-        self.presenter.close()
-        self.loop_curves.close()
-        self.history.close()
         self.tour.end()
-        self.changes.close()
-        self.ranks.close()
-        self.findings_controller.close()
-        self.typing.close()
-        self.python.close()
-        self.workspaces.close()
-        self.session.close()
-        self.look.close()
+        for part in (
+            *(self.presenter, self.loop_curves, self.history, self.changes, self.ranks),
+            *(self.findings_controller, self.typing, self.python, self.workspaces),
+            *(self.session, self.look),
+        ):
+            part.close()
 
 
 def _dropped(urls: list[QUrl]) -> str:

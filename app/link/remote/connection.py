@@ -15,7 +15,7 @@ from typing import IO, Any, Self
 
 from gradscribe.app.link import interpreters
 from gradscribe.app.link.interpreters import Interpreter, UnusablePython
-from gradscribe.app.link.remote import far_side, ssh_command
+from gradscribe.app.link.remote import far_side, far_streams, far_supervisor, ssh_command
 from gradscribe.app.link.remote.address import Address
 from gradscribe.playback.translation import tr
 
@@ -250,7 +250,13 @@ def _too_old(address: Address, version: tuple[int, ...]) -> UnusablePython:
 @cache
 def far_side_source() -> bytes:
     """Return the program that runs on the far side."""
-    return Path(far_side.__file__).read_bytes()
+    parts = ["import sys, types\n"]
+    for module in (far_streams, far_supervisor):
+        name, text = module.__name__, Path(module.__file__ or "").read_text("utf-8")
+        # The other Python has no gradscribe: each is there by its name alone.
+        parts.append(f"made = sys.modules[{name!r}] = types.ModuleType({name!r})\n")
+        parts.append(f"exec(compile({text!r}, {name!r}, 'exec'), made.__dict__)\n")
+    return ("".join(parts) + Path(far_side.__file__).read_text("utf-8")).encode()
 
 
 @cache

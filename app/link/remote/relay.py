@@ -23,7 +23,7 @@ from gradscribe.app.link.interpreters import UnusablePython
 from gradscribe.app.link.remote import address as addresses
 from gradscribe.app.link.remote import connection as connections
 from gradscribe.app.link.remote.connection import Connection, LineFailed
-from gradscribe.app.link.remote.far_side import MOST_PENDING, PIECE, RECORD
+from gradscribe.app.link.remote.far_streams import MOST_PENDING, PIECE, RECORD
 from gradscribe.app.link.remote.outbox import Messages, Outbox, Watched
 from gradscribe.engine import system
 from gradscribe.engine.protocol import frames, messages
@@ -106,7 +106,8 @@ class Relay:
         }
 
     def _judge(self, found: dict[str, Any]) -> None:
-        if not self._was_up:
+        # An engine that runs already has what it needs, and what there is is not asked again.
+        if not (self._was_up or self._options.take):
             connections.judged(self._address, found)
 
     # From the window
