@@ -10,6 +10,7 @@ from PySide6.QtCore import QElapsedTimer, QObject, QProcess, QProcessEnvironment
 from gradscribe.app.link import launch, own_engine
 from gradscribe.app.link.far_engine import FarEngine, new_session
 from gradscribe.app.link.interpreters import Interpreter, UnusablePython
+from gradscribe.app.link.remote import sent_files
 from gradscribe.engine.protocol import frames as protocol_frames
 from gradscribe.engine.protocol import messages
 from gradscribe.playback.translation import tr
@@ -61,6 +62,7 @@ class EngineProcess(QObject):
         """True if its programs have all of the user's permissions."""
         self.interpreter = interpreter if left is None else left.python
         self._session = left.session if left is not None else new_session()
+        self._sent = sent_files.stamp(self.interpreter.sent) if self.interpreter else ()
         self.folder: str | None = None
         """The folder that its programs may read; None until one is assigned."""
         self.ready: messages.Ready | None = left.ready if left is not None else None
@@ -138,6 +140,8 @@ class EngineProcess(QObject):
         """Return whether a program of that folder can run in it."""
         if self.is_open != is_open or self.interpreter != interpreter:
             return False
+        if interpreter is not None and self._sent != sent_files.stamp(interpreter.sent):
+            return False  # A file has changed since it was sent.
         return is_open or self.folder in (None, folder)
 
     def start(self) -> None:

@@ -53,6 +53,7 @@ from gradscribe.app.ui.layout import Columns, Panel, scroll_area, separator, sta
 from gradscribe.app.ui.loops.history_tab import HistoryTab
 from gradscribe.app.ui.loops.loop_curves import LoopCurves
 from gradscribe.app.ui.notifications import NotificationBar
+from gradscribe.app.ui.sending_files import SendingFiles
 from gradscribe.app.ui.theming import Theming
 from gradscribe.app.ui.tool_windows.cost_window import ProgramCosts
 from gradscribe.app.ui.tool_windows.figure_charts import FigureCharts
@@ -219,6 +220,7 @@ class Window(QMainWindow):
         python.printed.connect(self.output_tab.append)
         python.listed.connect(lambda: self.menus.refill("run.python"))
         self._link.received.connect(python.note)
+        SendingFiles(self.session, self.notices, python)
         return python
 
     def _make_typing(self) -> AssistanceController:

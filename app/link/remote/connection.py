@@ -103,10 +103,11 @@ class Connection:
         """Cut the line; a read of its output ends then."""
         self._process.kill()
 
-    def open(self, judge: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    def open(self, judge: Callable[[dict[str, Any]], object], files: bytes = b"") -> dict[str, Any]:
         """Greet the far side and return its last answer.
 
-        ``judge`` gets what the Python there has, and raises `UnusablePython` if that is not enough.
+        ``judge`` gets what the Python there has, and raises `UnusablePython` if that is not enough;
+        ``files``: a zip file of those to send with a new engine.
 
         Raises:
             LineFailed: there is no connection.
@@ -115,7 +116,7 @@ class Connection:
         """
         threading.Thread(target=self._give_up_late, daemon=True).start()
         try:
-            return self._greet(judge)
+            return self._greet(judge, files)
         except (OSError, EOFError) as error:
             raise self.failure() from error
         finally:
@@ -147,7 +148,7 @@ class Connection:
             self._is_late = True
             self._process.kill()
 
-    def _greet(self, judge: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    def _greet(self, judge: Callable[[dict[str, Any]], object], files: bytes) -> dict[str, Any]:
         self._await_mark()
         source = far_side_source() + f"\nmain({self._config!r})\n".encode()
         self._send(zlib.compress(source, 9))
@@ -157,6 +158,9 @@ class Connection:
         answer = self._answer()
         if answer.get("need"):
             self._send(engine_archive())
+            answer = self._answer()
+        if answer.get("files"):
+            self._send(files)
             answer = self._answer()
         if answer.get("gone"):
             raise SessionGone(

@@ -36,6 +36,8 @@ MOST_SENT = 1 << 30
 START_S = 1.0
 UNUSED_S = 30 * 86400.0
 """Seconds after which an unused version of the engine's source is removed."""
+FILES, SENT = "files", "GRADSCRIBE_SENT_FILES"
+"""Folder of the files that were sent with a script, and the variable with its path."""
 NEEDED = ("torch", "numpy", "msgspec")
 
 
@@ -164,7 +166,8 @@ def supervise(folder: Path, listener: socket.socket, config: "dict[str, Any]") -
     try:
         about = {**config["about"], "pid": os.getpid()}
         Path("about.json").write_text(json.dumps(about))
-        os.chdir(Path.home())
+        files = folder / FILES
+        os.chdir(files if files.is_dir() else Path.home())
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         # Files in the home are not imported; Python 3.10 has no option for that.
         safe = ["-P", "-m", "gradscribe.engine"]
@@ -174,7 +177,7 @@ def supervise(folder: Path, listener: socket.socket, config: "dict[str, Any]") -
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=engine_environment(config),
+            env={**engine_environment(config), **({SENT: str(files)} if files.is_dir() else {})},
             start_new_session=True,
             bufsize=0,
         )
@@ -223,6 +226,18 @@ def provide_engine(config: "dict[str, Any]") -> None:
     remove_unused(folder)
 
 
+def receive_files(folder: Path, config: "dict[str, Any]") -> None:
+    """Ask for the files that are sent with a script; they are gone with the session's folder."""
+    if not config.get("sends"):
+        return
+    say({"files": True})
+    size = int(read_exactly(12))
+    if size > MOST_SENT:
+        raise FarProblem("the files to send are too long")
+    with zipfile.ZipFile(io.BytesIO(read_exactly(size))) as archive:
+        archive.extractall(folder / FILES)
+
+
 def open_session(config: "dict[str, Any]") -> "socket.socket | None":
     """Return a connection to the session's supervisor, which is started if it is new."""
     folder = sessions_folder() / config["session"]
@@ -231,6 +246,12 @@ def open_session(config: "dict[str, Any]") -> "socket.socket | None":
         if config["starts"] and not folder.exists():
             # A session that ends removes the folder of all if it was the last.
             folder.mkdir(mode=0o700, parents=True)
+            try:
+                receive_files(folder, config)
+            except BaseException:
+                # Else the next line would take it for a session that has begun.
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
             start_supervisor(folder, config)
         os.chdir(folder)
     except FileNotFoundError:
