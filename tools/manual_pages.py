@@ -16,7 +16,7 @@ from gradscribe.app.cli.main import COMMANDS, WINDOW
 from gradscribe.app.preferences.kinds import ChoiceKind, NumberKind
 from gradscribe.app.preferences.rows import CHOICES, GROUPS, Setting
 from gradscribe.engine import hints
-from gradscribe.engine.protocol import setup, tape_file, watch_file
+from gradscribe.engine.protocol import setup, slides, tape_file, watch_file
 from gradscribe.engine.protocol.tape import Place
 
 SETTINGS_TABLES = "## All settings\n"
@@ -117,6 +117,8 @@ def formats_page() -> str:
 STRUCTS: tuple[tuple[str, type[Struct]], ...] = (
     ("The program of a recorded run", tape_file.RunProgram),
     ("The view of a recorded run", tape_file.RunView),
+    ("A slide of a lecture", slides.Slide),
+    ("The part of the graph in view at a slide", slides.Sight),
     ("A set-up", setup.Setup),
     ("The header of a watched loop", watch_file.WatchHeader),
     ("A sample of a watched loop", watch_file.WatchSample),

@@ -89,7 +89,7 @@ def _has_passes(context: CommandContext) -> bool:
 @command(
     "run.no_grad",
     tr("Measure no_grad next to grad…"),
-    menu="Run/4",
+    menu="Run/4/measure",
     when=_has_passes,
     page="program",
 )
@@ -101,7 +101,7 @@ def measure_no_grad(context: CommandContext) -> None:
 @command(
     "run.modes",
     tr("Measure reverse and forward mode…"),
-    menu="Run/4",
+    menu="Run/4/measure",
     when=_has_passes,
     page="program",
 )

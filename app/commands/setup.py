@@ -96,7 +96,12 @@ def choose_setup(context: CommandContext) -> None:
         open_setup(context, documents.resolve(path))
 
 
-@command("train.export_setup", tr("Export set-up as JSON…"), "Train/4", when=train.on_training_page)
+@command(
+    "train.export_setup",
+    tr("Export set-up as JSON…"),
+    "Train/4/export",
+    when=train.on_training_page,
+)
 def export_setup(context: CommandContext) -> None:
     """Write the set-up to a file, for gradscribe train or to open it later."""
     path = ask_name(context, tr("Export the set-up"), f"setup{SETUP}", SETUPS)

@@ -9,6 +9,7 @@ from gradscribe.app.files import documents
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.runtime.version import version
 from gradscribe.engine.protocol import tape_file
+from gradscribe.engine.protocol.slides import Slide
 from gradscribe.engine.protocol.tape import Snapshot, Tape
 from gradscribe.engine.protocol.tape_file import RunFile, RunProgram, RunView, UnreadableTape
 from gradscribe.playback.translation import tr
@@ -75,8 +76,9 @@ def encode(
     tape: Tape,
     view: RunView | None = None,
     big: Mapping[int, Snapshot] | None = None,
+    slides: tuple[Slide, ...] = (),
 ) -> list[bytes]:
-    """Return the bytes of a run's file in pieces; ``big``: see `RunFile`.
+    """Return the bytes of a run's file in pieces; ``big`` and ``slides``: see `RunFile`.
 
     Raises:
         Refused: it is too long.
@@ -84,7 +86,7 @@ def encode(
     # At its end, a run is seen whole.
     view = view or RunView(position=len(tape.events))
     try:
-        return tape_file.encode(RunFile(program, tape, view, big=big or {}))
+        return tape_file.encode(RunFile(program, tape, view, big=big or {}, slides=slides))
     except UnreadableTape as error:
         raise Refused(tr("The run cannot be saved: {error}", error=error)) from error
 

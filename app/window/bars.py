@@ -47,7 +47,7 @@ class TopBar(QFrame):
         self.lessons.clicked.connect(self.lessons_pressed)
         self._buttons = buttons
         self._doc = Doc()
-        self._quiet = False
+        self._quiet = self._bare = False
         self.title = plain_label(role="heading")
         self.counts = plain_label(role="caption")
         self.layers = {name: self._layer(name) for name in LAYERS}
@@ -112,11 +112,14 @@ class TopBar(QFrame):
         for name, button in self.layers.items():
             button.setChecked(bool(getattr(view, name)))
 
-    def set_quiet(self, quiet: bool) -> None:
-        """Show only the workspaces, the title and the playback, or everything."""
-        self._quiet = quiet
+    def set_quiet(self, quiet: bool, has_layers: bool = False) -> None:
+        """Show only the workspaces, the title and the playback, or everything.
+
+        ``has_layers``: with the layers and the device all the same.
+        """
+        self._quiet, self._bare = quiet, quiet and not has_layers
         for button in (*self.layers.values(), self.device):
-            button.setVisible(not quiet)
+            button.setVisible(not self._bare)
         self._fit()
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
@@ -146,7 +149,7 @@ class TopBar(QFrame):
             aside[:1],
             (self._buttons.speed_label,),
             slider,
-            () if self._quiet else (self.device,),
+            () if self._bare else (self.device,),
             aside[1:],
         )
         whole = metrics.horizontalAdvance(title)
@@ -161,7 +164,7 @@ class TopBar(QFrame):
             for extra in group:
                 extra.setVisible(not tight)
                 taken -= _room(extra) if tight else 0
-        if not self._quiet and self.device.isVisibleTo(self):
+        if not self._bare and self.device.isVisibleTo(self):
             taken += self.device.grow(self.width() - taken - whole + least)
         room = max(MIN_TITLE_WIDTH, self.width() - taken + least)
         self.title.setText(metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, room))
@@ -179,13 +182,13 @@ class TopBar(QFrame):
 
     def _fold_layers(self, folds: bool) -> None:
         """Show one button for all layers where large text leaves no space for a button each."""
-        self.shown_layers.setVisible(folds and not self._quiet)
+        self.shown_layers.setVisible(folds and not self._bare)
         for button in self.layers.values():
-            button.setVisible(not (folds or self._quiet))
+            button.setVisible(not (folds or self._bare))
 
     def _layers_width(self, folds: bool) -> int:
         shown = (self.shown_layers,) if folds else tuple(self.layers.values())
-        return 0 if self._quiet else sum(map(_room, shown))
+        return 0 if self._bare else sum(map(_room, shown))
 
     def _fixed_width(self) -> int:
         buttons = self._buttons
