@@ -62,7 +62,6 @@ class EngineProcess(QObject):
         """True if its programs have all of the user's permissions."""
         self.interpreter = interpreter if left is None else left.python
         self._session = left.session if left is not None else new_session()
-        self._sent = sent_files.stamp(self.interpreter.sent) if self.interpreter else ()
         self.folder: str | None = None
         """The folder that its programs may read; None until one is assigned."""
         self.ready: messages.Ready | None = left.ready if left is not None else None
@@ -76,23 +75,33 @@ class EngineProcess(QObject):
         self._backlog = bytearray()
         self._turn = single_shot(self, self._take)
         self._boot = single_shot(self, lambda: self._end(tr("it does not get ready")))
+        self._sent = self._stamp()
         self._process = process = QProcess(self)
         self._refusal = ""
         """Reason why no Python can run it, or can have the engine's source; empty if one can."""
         python = interpreter if arguments is not None else self._resolved()
-        named = (self._session, left is not None)
         process.setProgram(launch.python_executable(python))
-        words = [*([launch.SPARE] if spare else []), *([launch.OPEN] if is_open else [])]
-        process.setArguments([*launch.process_arguments(python, linger, arguments, *named), *words])
+        engine = launch.process_arguments(
+            python, linger, arguments, self._session, left is not None
+        )
+        process.setArguments([*engine, *[launch.SPARE] * spare, *[launch.OPEN] * is_open])
         process.setProcessEnvironment(self._environment(python))
         self._outgoing: deque[Iterator[bytes]] = deque()
         self._pid = 0
+        self._connect()
+
+    def _connect(self) -> None:
+        process = self._process
         process.bytesWritten.connect(self._write)
         process.started.connect(self._note_pid)
         process.readyReadStandardOutput.connect(self._read)
         process.readyReadStandardError.connect(self._read_errors)
         process.finished.connect(self._finish)
         process.errorOccurred.connect(self._fail)
+
+    def _stamp(self) -> object:
+        """Return what changes with the files that are sent to another machine."""
+        return sent_files.stamp(self.interpreter.sent) if self.interpreter is not None else ()
 
     def _resolved(self) -> Interpreter | None:
         try:
@@ -140,7 +149,7 @@ class EngineProcess(QObject):
         """Return whether a program of that folder can run in it."""
         if self.is_open != is_open or self.interpreter != interpreter:
             return False
-        if interpreter is not None and self._sent != sent_files.stamp(interpreter.sent):
+        if self._sent != self._stamp():
             return False  # A file has changed since it was sent.
         return is_open or self.folder in (None, folder)
 

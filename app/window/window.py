@@ -148,8 +148,7 @@ class Window(QMainWindow):
         self._connect()
         save = partial(train.save_session, self.context)
         recovery = self.recovery
-        use = self.python.use
-        self.workspaces.keep(recovery.where, self.notices, recovery.offers, save, use)
+        self.workspaces.keep(recovery.where, self.notices, recovery.offers, save, self.python.use)
         self._recall()
         self._repaint(self.look.theme())
         self.editor.setFocus()

@@ -10,15 +10,15 @@ def check_left(far: FarEngine) -> None:
 
     Raises:
         UnusablePython: the machine is not reached.
-        EngineGone: the engine is not there any more, or is of another version.
+        LeftEngineGone: the engine is not there any more, or is of another version.
     """
     machine = ask.ask_machine(far.python.url)
     if all(session.session != far.session for session in machine.sessions):
-        raise EngineGone(
+        raise LeftEngineGone(
             tr("The engine on {place} is gone: it ended, or waited too long", place=far.place)
         )
     if far.version != connection.engine_hash():
-        raise EngineGone(
+        raise LeftEngineGone(
             tr(
                 "The engine on {place} is of another version of Gradscribe: end it, "
                 "and continue from the step that is saved here",
@@ -27,5 +27,5 @@ def check_left(far: FarEngine) -> None:
         )
 
 
-class EngineGone(Exception):
+class LeftEngineGone(Exception):
     """Raised when there is no engine to go on with; the message is a line for the user."""

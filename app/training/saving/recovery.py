@@ -23,7 +23,7 @@ from gradscribe.app.link.interpreters import Interpreter, UnusablePython
 from gradscribe.app.link.remote.ask import end_session
 from gradscribe.app.runtime.notice import Notice, NoticeActions
 from gradscribe.app.runtime.worker import BackgroundWorker
-from gradscribe.app.training.saving.left_engine import EngineGone, check_left
+from gradscribe.app.training.saving.left_engine import LeftEngineGone, check_left
 from gradscribe.app.training.saving.session_file import (
     RECOVERY_FORM,
     SessionRun,
@@ -319,7 +319,7 @@ class TrainRecovery(QObject):
         except UnusablePython as failure:
             self._ways.offers.add(self._as_offer(entry, str(failure)), now=True)
             return
-        except EngineGone as gone:
+        except LeftEngineGone as gone:
             self._offer_without(entry, str(gone))
             return
         except OSError as error:

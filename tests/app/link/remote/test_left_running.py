@@ -4,7 +4,7 @@ import pytest
 
 from gradscribe.app.cli import main as command_line
 from gradscribe.app.link.remote import ask
-from gradscribe.app.training.saving.left_engine import EngineGone, check_left
+from gradscribe.app.training.saving.left_engine import LeftEngineGone, check_left
 from gradscribe.app.training.session.link import TrainLink
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Part, Setup
@@ -51,7 +51,7 @@ def test_training_that_is_left_goes_on_and_its_curve_comes_whole(server, qtbot):
     second.leaves = True
     second.close()
     ask.end_session(python.url, left.session)
-    with pytest.raises(EngineGone, match="is gone"):
+    with pytest.raises(LeftEngineGone, match="is gone"):
         check_left(left)
     qtbot.waitUntil(lambda: not server.sessions(), timeout=PATIENCE_MS)
     ask.end_session(python.url, left.session)  # Of one that has ended nothing is said.

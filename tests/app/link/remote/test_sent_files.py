@@ -1,4 +1,4 @@
-"""Which files next to a script are sent with it, and which are refused."""
+"""Files next to a script: those that are sent with it, and those that are refused."""
 
 import io
 import sys

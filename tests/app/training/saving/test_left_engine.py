@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 from gradscribe.app.link.far_engine import FarEngine
 from gradscribe.app.link.interpreters import Interpreter, UnusablePython
 from gradscribe.app.training.saving import left_engine, recovery, session_file
-from gradscribe.app.training.saving.left_engine import EngineGone
+from gradscribe.app.training.saving.left_engine import LeftEngineGone
 from gradscribe.engine.protocol import messages as protocol_messages
 from gradscribe.engine.protocol import training as messages
 from tests.app.training.windows import Window
@@ -138,7 +138,7 @@ def test_a_machine_that_is_not_reached_leaves_the_offer(open_window, where, monk
 
 def test_what_was_saved_goes_on_here_if_the_engine_is_gone(open_window, monkeypatch):
     def fail(_far):
-        raise EngineGone("The engine on lab is gone")
+        raise LeftEngineGone("The engine on lab is gone")
 
     monkeypatch.setattr(recovery, "check_left", fail)
     left_at(open_window)
@@ -192,5 +192,5 @@ def test_an_engine_that_cannot_be_gone_on_with_is_named(monkeypatch, sessions, v
     machine = left_engine.ask.Machine(PYTHON, found)
     monkeypatch.setattr(left_engine.ask, "ask_machine", lambda _url: machine)
     monkeypatch.setattr(left_engine.connection, "engine_hash", lambda: version)
-    with pytest.raises(EngineGone, match=words):
+    with pytest.raises(LeftEngineGone, match=words):
         left_engine.check_left(FAR)
