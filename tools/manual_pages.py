@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from gradscribe.app import commands
 from gradscribe.app.cli.main import COMMANDS, WINDOW
+from gradscribe.app.manual.gestures import PLACES
 from gradscribe.app.preferences.kinds import ChoiceKind, NumberKind
 from gradscribe.app.preferences.rows import CHOICES, GROUPS, Setting
 from gradscribe.engine import hints
@@ -36,6 +37,31 @@ def commands_page() -> str:
         for one in rows:
             keys = ", ".join(f"`{key}`" for key in (*one.bare, *one.keys))
             parts.append(f"| {one.title} | {keys} | {_cell(one.tip)} |\n")
+    return "".join(parts)
+
+
+KEYBOARD_WORDS = (
+    "Everything that the mouse does has a key. Tab leads from control to control, F6 from panel to"
+    " panel. Ctrl+K finds each command by a part of its name, also those without keys of their own."
+    " *Keyboard shortcuts* (F1) lists the commands that have keys."
+)
+
+
+def keyboard_page() -> str:
+    """Return what the mouse does in each part of the window, with the keys for it."""
+    by_id = {one.id: one for one in commands.load()}
+    parts = [f"# Keyboard\n\n{KEYBOARD_WORDS}\n"]
+    for place in PLACES:
+        parts.append(
+            f"\n## {place.title}\n\n| With the mouse | Does | With the keyboard |\n|---|---|---|\n"
+        )
+        for gesture in place.gestures:
+            ways = [", ".join(f"`{key}`" for key in gesture.keys)] if gesture.keys else []
+            if gesture.command:
+                one = by_id[gesture.command]
+                keys = ", ".join(f"`{key}`" for key in (*one.bare, *one.keys)) or "`Ctrl+K`"
+                ways.append(f"{keys} (*{one.title}*)")
+            parts.append(f"| {gesture.mouse} | {gesture.does} | {'; '.join(ways)} |\n")
     return "".join(parts)
 
 
@@ -177,6 +203,7 @@ def _cell(text: str) -> str:
 PAGES = {
     "settings": settings_page,
     "commands": commands_page,
+    "keyboard": keyboard_page,
     "messages": messages_page,
     "options": options_page,
     "file-formats": formats_page,

@@ -14,7 +14,7 @@ from gradscribe.app.runtime.notice import Notice
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape_file import RunFile, RunView
 from gradscribe.playback.text.formatting import file_name, slug
-from gradscribe.playback.translation import ngettext, tr
+from gradscribe.playback.translation import ngettext, tr, translated
 from gradscribe.widgets.editor.source_text import length_problem
 
 SPOILT = "spoilt"
@@ -114,7 +114,11 @@ def _show(context: CommandContext, path: Path, name: str, found: RunFile) -> str
     context.workspaces.show_workspace("program")
     context.notices.drop(SPOILT)
     if found.trouble:
-        text = tr("{value} is not whole: {trouble}", value=name or doc.title, trouble=found.trouble)
+        text = tr(
+            "{value} is not whole: {trouble}",
+            value=name or doc.title,
+            trouble=translated(found.trouble),
+        )
         lost = "" if found.has_numbers else tr(". Its program is here, its numbers are lost")
         context.notices.show_now(Notice(SPOILT, text + lost))
     name = name or doc.title

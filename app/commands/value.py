@@ -146,6 +146,23 @@ def show_line(context: CommandContext) -> None:
     context.editor.setFocus()
 
 
+def _has_tape(context: CommandContext) -> bool:
+    return bool(context.session.result.tape.events)
+
+
+@command(
+    "value.of_line",
+    tr("Select what the line made"),
+    "View/6",
+    keys=("Ctrl+I",),
+    when=_has_tape,
+    page="program",
+)
+def select_of_line(context: CommandContext) -> None:
+    """Select the card that the caret's line made, and show it in the graph."""
+    context.presenter.pick_line(context.editor.caret_line())
+
+
 def _has_explanation(context: CommandContext) -> bool:
     page = _page(context)
     return page.selection is not None and page.explanation is not None

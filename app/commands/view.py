@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
+
 from gradscribe.app.commands import MenuChoice, command, submenu
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.document.state import Layer
@@ -118,8 +120,15 @@ def expand(context: CommandContext) -> None:
     page="program",
 )
 def collapse(context: CommandContext) -> None:
-    """Show every module as one card."""
-    context.session.open_calls(frozenset())
+    """Show every module as one card, and the whole graph."""
+    if context.session.doc.open_calls != frozenset():
+        # What is left is small, and may lie outside of the view.
+        context.presenter.picture_shown.connect(
+            context.graph.fit, Qt.ConnectionType.SingleShotConnection
+        )
+        context.session.open_calls(frozenset())
+    else:
+        context.graph.fit()
 
 
 def _sideways(context: CommandContext) -> bool:

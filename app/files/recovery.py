@@ -14,7 +14,7 @@ from gradscribe.app.files import atomic, documents
 from gradscribe.app.files.autosave import Autosave
 from gradscribe.app.files.documents import Draft, Drafts, Refused
 from gradscribe.app.files.file_watch import FileWatch, WatchHost
-from gradscribe.app.files.recovery_offers import RecoveryOffer, RecoveryOffers
+from gradscribe.app.files.recovery_offers import RecoveryOffer, RecoveryOffers, offered_name
 from gradscribe.app.files.session_file import SessionData
 from gradscribe.app.files.sessions import PROGRAM_FORMAT, RecoveredWork, Sessions, SessionSlot
 from gradscribe.app.runtime.notice import Notice
@@ -236,7 +236,7 @@ class Recovery(QObject):
     def _offer(self, work: RecoveredWork[SessionData]) -> None:
         assert work.kept is not None
         choices = ((tr("Open"), lambda: self._open(work)), (tr("Discard"), work.slot.drop))
-        name, text = work.kept.doc.title, _words(work.kept)
+        name, text = offered_name(work.kept.doc), _words(work.kept)
         self.offers.add(RecoveryOffer(str(work.slot.path), name, text, choices))
 
     def _open(self, work: RecoveredWork[SessionData]) -> None:

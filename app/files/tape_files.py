@@ -12,7 +12,7 @@ from gradscribe.engine.protocol import tape_file
 from gradscribe.engine.protocol.slides import Slide
 from gradscribe.engine.protocol.tape import Snapshot, Tape
 from gradscribe.engine.protocol.tape_file import RunFile, RunProgram, RunView, UnreadableTape
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 
 SUFFIX = tape_file.SUFFIX
 
@@ -43,7 +43,9 @@ def read(path: Path) -> RunFile:
     try:
         found = tape_file.decode(data)
     except UnreadableTape as error:
-        raise Refused(tr("{path} cannot be opened: {error}", path=path, error=error)) from error
+        raise Refused(
+            tr("{path} cannot be opened: {error}", path=path, error=translated(str(error)))
+        ) from error
     if len(found.program.source.encode()) > documents.MAX_PROGRAM_BYTES:
         most = documents.MAX_PROGRAM_BYTES >> 20
         raise Refused(
@@ -88,7 +90,9 @@ def encode(
     try:
         return tape_file.encode(RunFile(program, tape, view, big=big or {}, slides=slides))
     except UnreadableTape as error:
-        raise Refused(tr("The run cannot be saved: {error}", error=error)) from error
+        raise Refused(
+            tr("The run cannot be saved: {error}", error=translated(str(error)))
+        ) from error
 
 
 def left_out(count: int) -> str:

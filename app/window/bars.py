@@ -1,11 +1,14 @@
 """The bar on top of the window and the status line at its bottom."""
 
+import re
+
 from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QSizePolicy, QWidget
 
 from gradscribe.app.document.state import ENGINE_DIED, Doc, Layer, Result, View
 from gradscribe.app.link.python_search import python_name
+from gradscribe.app.ui.speech import announce
 from gradscribe.app.window.device_button import DeviceButton
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.explain.devices import devices_of
@@ -226,8 +229,9 @@ class StatusLine(QFrame):
         row.addWidget(self.engine)
 
     def say(self, remark: str) -> None:
-        """Show a remark for `REMARK_MS`."""
+        """Show a remark for `REMARK_MS`, and have it read out."""
         self._said = remark
+        announce(self, remark)
         self._quiet.start()
         self._refresh()
 
@@ -247,6 +251,7 @@ class StatusLine(QFrame):
         problem = problem_line(result)
         if problem and problem != self._problem:
             self._said = ""
+            announce(self, problem)
         self._problem = problem
         self._refresh()
         self.engine.setText(engine_line(result, doc))
@@ -317,8 +322,9 @@ def truncation_notes(result: Result) -> tuple[str, str]:
     tape = result.tape
     short, whole = [], []
     if tape.truncated:
-        short += [part.partition(";")[0] for part in tape.truncated.rstrip(".").split(". ")]
-        whole.append(tape.truncated)
+        parts = [translated(f"{part}.") for part in tape.truncated.rstrip(".").split(". ")]
+        short += [re.split("[;；]", part.rstrip(".。"))[0] for part in parts]
+        whole.append(translated(tape.truncated))
     if tape.dropped:
         short.append(
             tr(

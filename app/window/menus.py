@@ -33,6 +33,7 @@ class Menus(QObject):
         self._bare: dict[str, Command] = {}
         for name, title in MENUS.items():
             menu = bar.addMenu(title)
+            menu.setObjectName(name)
             menu.setToolTipsVisible(True)
             menu.aboutToShow.connect(self.refresh)
             self._fill(menu, [one for one in self._commands if one.place[0] == name], owner)

@@ -13,7 +13,6 @@ from gradscribe.app.commands import file, learn, tensor_edits, train
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.compare.changes_controller import ChangesController, ChangeViews
 from gradscribe.app.compare.controller import CompareController
-from gradscribe.app.document.announcer import PlaybackAnnouncer
 from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.error_fix import ErrorFix
 from gradscribe.app.document.findings_controller import FindingsController
@@ -59,6 +58,7 @@ from gradscribe.app.ui.tool_windows.figure_charts import FigureCharts
 from gradscribe.app.ui.tool_windows.parameter_window import ProgramParameters
 from gradscribe.app.ui.tool_windows.tensor_windows import TensorWindows
 from gradscribe.app.window import new_window
+from gradscribe.app.window.announcers import start_announcers
 from gradscribe.app.window.bars import StatusLine, TopBar
 from gradscribe.app.window.color_key import ColorKeyController
 from gradscribe.app.window.leaving import LeavingQuestion
@@ -103,6 +103,9 @@ class Window(QMainWindow):
     """The window was painted for the first time."""
 
     def __init__(self, link: Link, settings: Settings, drafts: Drafts) -> None:
+        look = Theming(settings)
+        look.suspend_style_sheet()
+        # The font of a window is the application's at the time when it is made.
         super().__init__()
         self.setWindowTitle("Gradscribe")
         self.setAcceptDrops(True)
@@ -111,9 +114,8 @@ class Window(QMainWindow):
         self.clock = PlaybackClock(self.session, self)
         self._link = link
         self._painted = self._closed = False
-        # Before widgets are created: a later style sheet would restyle each of them.
-        self.look = Theming(settings, self)
-        self.look.apply()
+        self.look = look
+        look.setParent(self)
         self._make_widgets()
         self.presenter = Presenter(self.session, self.clock, self.views, self)
         self.error_fix = ErrorFix(self.session, self.editor)
@@ -149,6 +151,7 @@ class Window(QMainWindow):
         save = partial(train.save_session, self.context)
         recovery = self.recovery
         self.workspaces.keep(recovery.where, self.notices, recovery.offers, save, self.python.use)
+        self.look.restore_style_sheet()
         self._recall()
         self._repaint(self.look.theme())
         self.editor.setFocus()
@@ -237,7 +240,8 @@ class Window(QMainWindow):
 
     def _make_tour(self) -> Tour:
         top, parts = self.top, (self.ground, self.editor, self.graph, self.transport.buttons)
-        return Tour(TourParts(*parts, top.lessons, self.session, self.clock), self.look, self)
+        lessons = top.lessons, self.menuBar(), self.lesson_dock.listed
+        return Tour(TourParts(*parts, *lessons, self.session, self.clock), self.look, self)
 
     def _make_context(self) -> CommandContext:
         return CommandContext(
@@ -405,7 +409,7 @@ class Window(QMainWindow):
         self.loop_curves.said.connect(self.status.say)
         self.loop_curves.found.connect(self.transport.strip.set_curves)
         self.loop_curves.grown.connect(self.transport.strip.set_growth)
-        PlaybackAnnouncer(self.session, self.graph)
+        start_announcers(self.session, self.settings, self.graph, self.status)
         self.graph.installEventFilter(self)
         self.graph.picked.connect(self.history.pick)
         self.graph.following_changed.connect(
