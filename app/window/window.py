@@ -52,6 +52,7 @@ from gradscribe.app.ui.layout import Columns, Panel, scroll_area, separator, sta
 from gradscribe.app.ui.loops.history_tab import HistoryTab
 from gradscribe.app.ui.loops.loop_curves import LoopCurves
 from gradscribe.app.ui.notifications import NotificationBar
+from gradscribe.app.ui.sending_files import SendingFiles
 from gradscribe.app.ui.theming import Theming
 from gradscribe.app.ui.tool_windows.cost_window import ProgramCosts
 from gradscribe.app.ui.tool_windows.figure_charts import FigureCharts
@@ -61,6 +62,7 @@ from gradscribe.app.window import new_window
 from gradscribe.app.window.announcers import start_announcers
 from gradscribe.app.window.bars import StatusLine, TopBar
 from gradscribe.app.window.color_key import ColorKeyController
+from gradscribe.app.window.leaving import LeavingQuestion
 from gradscribe.app.window.lecture_parts import keep_controls, make_lecture
 from gradscribe.app.window.menus import Menus
 from gradscribe.app.window.output_tab import OutputTab
@@ -146,10 +148,11 @@ class Window(QMainWindow):
         self.menus = Menus(self.menuBar(), self.context, self)
         self.pointed_menus = PointedMenus(self.context, self.menus, self)
         self.plugin_notice = PluginNotice(self.workspaces.session, self.notices, self)
+        self.leaving = LeavingQuestion(self, self.workspaces.session)
         self._connect()
         save = partial(train.save_session, self.context)
         recovery = self.recovery
-        self.workspaces.keep(recovery.where, self.notices, recovery.offers, save)
+        self.workspaces.keep(recovery.where, self.notices, recovery.offers, save, self.python.use)
         self.look.restore_style_sheet()
         self._recall()
         self._repaint(self.look.theme())
@@ -220,6 +223,7 @@ class Window(QMainWindow):
         python.printed.connect(self.output_tab.append)
         python.listed.connect(lambda: self.menus.refill("run.python"))
         self._link.received.connect(python.note)
+        SendingFiles(self.session, self.notices, python)
         return python
 
     def _make_typing(self) -> AssistanceController:
@@ -628,7 +632,7 @@ class Window(QMainWindow):
         super().closeEvent(happened)
         if self._closed:
             return
-        if not (self.workspaces.settle() and self.recovery.leave()):
+        if not (self.leaving.settle() and self.workspaces.settle() and self.recovery.leave()):
             happened.ignore()
             return
         self._closed = True
@@ -642,18 +646,13 @@ class Window(QMainWindow):
         self.settings.flush()
         self.clock.pause()
         self.export_queue.cancel()
-        self.presenter.close()
-        self.loop_curves.close()
-        self.history.close()
         self.tour.end()
-        self.changes.close()
-        self.ranks.close()
-        self.findings_controller.close()
-        self.typing.close()
-        self.python.close()
-        self.workspaces.close()
-        self.session.close()
-        self.look.close()
+        for part in (
+            *(self.presenter, self.loop_curves, self.history, self.changes, self.ranks),
+            *(self.findings_controller, self.typing, self.python, self.workspaces),
+            *(self.session, self.look),
+        ):
+            part.close()
 
 
 def _dropped(urls: list[QUrl]) -> str:

@@ -70,6 +70,7 @@ class TrainingBar(QFrame):
         self.export.setMenu(
             self._menu(
                 (tr("Python script…"), "export_script"),
+                (tr("Script for torchrun…"), "export_ddp"),
                 (tr("Set-up as JSON…"), "export_setup"),
                 (tr("Curves as CSV…"), "export_csv"),
                 (tr("Weights as safetensors…"), "export_weights"),
