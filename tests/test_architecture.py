@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import gc
 import itertools
 import re
 import subprocess
@@ -181,7 +182,20 @@ def test_the_wire_and_the_tape_are_plain_data():
 
 @functools.cache
 def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+    # The collector would go through the million nodes of all trees again and again.
+    gc.disable()
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"))
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def trees() -> Iterator[None]:
+    """Let the trees go when the last test of this file has ended."""
+    yield
+    tree_of.cache_clear()
 
 
 def test_no_function_is_longer_than_the_budget():

@@ -14,7 +14,7 @@ from pathlib import Path
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract
 from babel.messages.pofile import read_po, write_po
-from engine_messages import ROOMS, Message
+from engine_messages import Message, read_files
 from engine_messages import extract as extract_engine
 
 from gradscribe.app.document import examples
@@ -64,11 +64,8 @@ def messages() -> Iterator[tuple[str, Message]]:
     page = ROOT / "assets" / "web_page"
     yield from _of_files(page.glob("*.js"), ("javascript",), {"t": None})
     yield from _of_files(page.glob("*.html"), (extract_page,))
-    for folder in ROOMS:
-        paths = (ROOT / "engine" / folder).rglob("*.py")
-        # The fixes of hints edit programs and say nothing.
-        told = (path for path in paths if path.parent.name != "fixes")
-        yield from _of_files(told, (extract_engine,))
+    for path, has_titles in read_files(ROOT / "engine"):
+        yield from _of_files((path,), (extract_engine,), has_titles=has_titles)
 
 
 def _of_assets() -> Iterator[tuple[str, Message]]:
@@ -87,12 +84,16 @@ def _shipped(folder: str, *texts: str) -> Iterator[tuple[str, Message]]:
 
 
 def _of_files(
-    paths: Iterable[Path], methods: Iterable[object], keywords: Keywords = KEYWORDS
+    paths: Iterable[Path],
+    methods: Iterable[object],
+    keywords: Keywords = KEYWORDS,
+    **options: object,
 ) -> Iterator[tuple[str, Message]]:
     for path in sorted(paths):
         for method in methods:
             with path.open("rb") as file:
-                for found in extract(method, file, keywords, options={"encoding": "utf-8"}):
+                options = {"encoding": "utf-8", **options}
+                for found in extract(method, file, keywords, options=options):
                     yield path.relative_to(ROOT).as_posix(), found
 
 

@@ -13,10 +13,11 @@ from msgspec import Struct
 
 from gradscribe.app import commands
 from gradscribe.app.cli.main import COMMANDS, WINDOW
+from gradscribe.app.manual.gestures import PLACES
 from gradscribe.app.preferences.kinds import ChoiceKind, NumberKind
 from gradscribe.app.preferences.rows import CHOICES, GROUPS, Setting
 from gradscribe.engine import hints
-from gradscribe.engine.protocol import setup, tape_file, watch_file
+from gradscribe.engine.protocol import setup, slides, tape_file, watch_file
 from gradscribe.engine.protocol.tape import Place
 
 SETTINGS_TABLES = "## All settings\n"
@@ -36,6 +37,31 @@ def commands_page() -> str:
         for one in rows:
             keys = ", ".join(f"`{key}`" for key in (*one.bare, *one.keys))
             parts.append(f"| {one.title} | {keys} | {_cell(one.tip)} |\n")
+    return "".join(parts)
+
+
+KEYBOARD_WORDS = (
+    "Everything that the mouse does has a key. Tab leads from control to control, F6 from panel to"
+    " panel. Ctrl+K finds each command by a part of its name, also those without keys of their own."
+    " *Keyboard shortcuts* (F1) lists the commands that have keys."
+)
+
+
+def keyboard_page() -> str:
+    """Return what the mouse does in each part of the window, with the keys for it."""
+    by_id = {one.id: one for one in commands.load()}
+    parts = [f"# Keyboard\n\n{KEYBOARD_WORDS}\n"]
+    for place in PLACES:
+        parts.append(
+            f"\n## {place.title}\n\n| With the mouse | Does | With the keyboard |\n|---|---|---|\n"
+        )
+        for gesture in place.gestures:
+            ways = [", ".join(f"`{key}`" for key in gesture.keys)] if gesture.keys else []
+            if gesture.command:
+                one = by_id[gesture.command]
+                keys = ", ".join(f"`{key}`" for key in (*one.bare, *one.keys)) or "`Ctrl+K`"
+                ways.append(f"{keys} (*{one.title}*)")
+            parts.append(f"| {gesture.mouse} | {gesture.does} | {'; '.join(ways)} |\n")
     return "".join(parts)
 
 
@@ -117,6 +143,8 @@ def formats_page() -> str:
 STRUCTS: tuple[tuple[str, type[Struct]], ...] = (
     ("The program of a recorded run", tape_file.RunProgram),
     ("The view of a recorded run", tape_file.RunView),
+    ("A slide of a lecture", slides.Slide),
+    ("The part of the graph in view at a slide", slides.Sight),
     ("A set-up", setup.Setup),
     ("The header of a watched loop", watch_file.WatchHeader),
     ("A sample of a watched loop", watch_file.WatchSample),
@@ -175,6 +203,7 @@ def _cell(text: str) -> str:
 PAGES = {
     "settings": settings_page,
     "commands": commands_page,
+    "keyboard": keyboard_page,
     "messages": messages_page,
     "options": options_page,
     "file-formats": formats_page,

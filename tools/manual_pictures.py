@@ -66,6 +66,19 @@ def _settings(window: Window) -> QWidget | None:
     return page
 
 
+def _lecture(window: Window) -> None:
+    screenshot.wait_until(lambda: window.presenter.is_drawn, PATIENCE_S)
+    slides = window.lecture.slides
+    for place, title in ((4, "Forward: two paths"), (-1, "Which gradient does x get?")):
+        screenshot._go_to(window.session, place)
+        if place < 0:
+            window.lecture.blanks.switch()
+            window.lecture.blanks.reveal_next()
+        slides.add()
+        slides.write(title, "", at_once=False)
+    window.lecture.open()
+
+
 def _start(window: Window) -> None:
     for path in window.settings.stored_recent():
         # It lies in a temporary folder.
@@ -79,6 +92,7 @@ SCENES = {
     "ways": PictureScene("examples/basics/02_two_paths.py", None, _ways),
     "findings": PictureScene("examples/broken/08_training_loop.py", None, _findings),
     "parameters": PictureScene("examples/basics/08_training_loop.py", None, _parameters),
+    "lecture": PictureScene("examples/basics/02_two_paths.py", None, _lecture),
     "settings": PictureScene("examples/basics/02_two_paths.py", None, _settings),
     "start": PictureScene("examples/basics/02_two_paths.py", None, _start),
     "training": PictureScene("setups/01_moons.json", None, size=(1440, 900)),

@@ -8,6 +8,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gradscribe.app.cli.exit_codes import BY_STATUS, DIED, RAN
 from gradscribe.app.cli.options import add_python, add_trust, chosen_python, read_program
@@ -18,6 +19,9 @@ from gradscribe.app.files.open_requests import OpenRequest
 from gradscribe.app.runtime import qt_libraries
 from gradscribe.app.runtime.version import version
 from gradscribe.engine.protocol import watch_file
+
+if TYPE_CHECKING:
+    from gradscribe.app.window.window import Window
 
 PICTURE = "gradscribe-window.png"
 """File that ``--headless`` draws the window to, in the current folder."""
@@ -167,6 +171,8 @@ def _window(options: argparse.Namespace) -> int:
     )
     # A window that is open already may run its program in another Python.
     may_join = options.goto is not None and options.python is None and not options.engine
+    # It would show the file as that window trusts it.
+    may_join = may_join and not options.trust
     if may_join and (reply := open_requests.send(request)) is not None:
         if reply.refusal:
             raise Refused(reply.refusal)
@@ -181,7 +187,13 @@ def _window(options: argparse.Namespace) -> int:
     opening = Opening(options.file or "", options.new, python=python)
     if not is_plain:
         opening = Opening(request=request, python=python)
-    return open_window(opening, [sys.argv[0]])
+    begin = _trust if options.trust and options.file else None
+    return open_window(opening, [sys.argv[0]], begin)
+
+
+def _trust(window: "Window") -> None:
+    """Trust the file that the window shows, as its button does."""
+    window.menus.perform_by("run.trust")
 
 
 def _try_reading(name: str | None) -> None:

@@ -21,9 +21,29 @@ MENUS = {
     "Play": tr("&Play"),
     "Train": tr("&Train"),
     "Learn": tr("&Learn"),
+    "Lecture": tr("Le&cture"),
     "Help": tr("&Help"),
 }
 """Menu -> its title with the letter that opens it."""
+SECTIONS = {
+    "breakpoints": tr("Breakpoints"),
+    "compare": tr("Compare"),
+    "export": tr("Export"),
+    "external": tr("In your editor"),
+    "folding": tr("Folding"),
+    "layout": tr("Panels and layout"),
+    "measure": tr("Measure"),
+    "modules": tr("Modules"),
+    "next": tr("Play on to"),
+    "paths": tr("Paths in the graph"),
+    "pointer": tr("Pointer and spotlight"),
+    "selection": tr("Selection"),
+    "slide": tr("This slide"),
+    "tensor": tr("Selected tensor"),
+    "text": tr("Text and theme"),
+    "zoom": tr("Zoom"),
+}
+"""Submenu of a group -> its title. They leave each menu short enough for 640 pixels of height."""
 _ORDER = [*MENUS]
 
 
@@ -50,7 +70,8 @@ class MenuChoice:
 class Command:
     """Something the user can do.
 
-    ``menu`` is the menu and the group in it (``Run/1``). ``keys`` work everywhere; ``bare`` keys,
+    ``menu`` is the menu, the group in it (``Run/1``), and the key in `SECTIONS` of the submenu, if
+    it stands in one (``Run/4/compare``). ``keys`` work everywhere; ``bare`` keys,
     without a modifier, if the focused widget does not use them. ``choices`` makes it a submenu.
     """
 
@@ -68,8 +89,18 @@ class Command:
     @property
     def place(self) -> tuple[str, str]:
         """The menu and the group in it."""
-        menu, _, group = self.menu.partition("/")
+        menu, group, *_ = self.menu.split("/")
         return menu, group
+
+    @property
+    def section(self) -> str:
+        """The key in `SECTIONS` of the submenu; empty if it stands in the menu itself."""
+        return self.menu.split("/")[2] if self.menu.count("/") == 2 else ""
+
+    @property
+    def module(self) -> str:
+        """Name of the module that declares it."""
+        return (self.choices or self.run).__module__
 
 
 _declared: dict[str, Command] = {}
@@ -136,5 +167,6 @@ def load() -> tuple[Command, ...]:
     """Return all commands, menu by menu, group by group, in the order of their declaration."""
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
-    grouped = sorted(_declared.values(), key=lambda command: command.place[1])
+    # Modules import each other: without their names the order were that of the imports.
+    grouped = sorted(_declared.values(), key=lambda one: (one.place[1], one.module))
     return tuple(sorted(grouped, key=lambda command: _ORDER.index(command.place[0])))

@@ -14,7 +14,11 @@ def _has_both(context: CommandContext) -> bool:
 
 
 @command(
-    "compare.keep", tr("Keep this run to compare"), menu="Run/4", when=_has_tape, page="program"
+    "compare.keep",
+    tr("Keep this run to compare"),
+    menu="Run/4/compare",
+    when=_has_tape,
+    page="program",
 )
 def keep(context: CommandContext) -> None:
     """Keep this run, to compare it with a later one."""
@@ -23,7 +27,11 @@ def keep(context: CommandContext) -> None:
 
 
 @command(
-    "compare.show", tr("Compare with the kept run"), "Run/4", ("Ctrl+Shift+D",), when=_has_both
+    "compare.show",
+    tr("Compare with the kept run"),
+    "Run/4/compare",
+    ("Ctrl+Shift+D",),
+    when=_has_both,
 )
 def show(context: CommandContext) -> None:
     """See the kept run and this one side by side, with the differences marked."""
@@ -34,7 +42,7 @@ def show(context: CommandContext) -> None:
 @command(
     "ranks.compare",
     tr("Compare ranks"),
-    menu="Run/4",
+    menu="Run/4/compare",
     when=lambda context: context.ranks.parting() is not None,
 )
 def compare_ranks(context: CommandContext) -> None:
@@ -70,7 +78,7 @@ def runs(context: CommandContext) -> None:
 @command(
     "run.compare_before",
     tr("Compare with the run before"),
-    menu="Run/4",
+    menu="Run/4/compare",
     keys=("Ctrl+Alt+K",),
     when=_has_before,
 )
@@ -79,7 +87,7 @@ def compare_before(context: CommandContext) -> None:
     context.changes.compare_with_before()
 
 
-@command("run.back", tr("Go back to the run before"), menu="Run/4", when=_has_before)
+@command("run.back", tr("Go back to the run before"), menu="Run/4/compare", when=_has_before)
 def back(context: CommandContext) -> None:
     """Run the text of the run before again, with its seed and device; can be undone."""
     context.changes.go_back_once()

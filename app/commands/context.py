@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from gradscribe.app.link.client import Link
     from gradscribe.app.manual.window import Manual
     from gradscribe.app.panels.controller import Panels
+    from gradscribe.app.presenting.lecture import Lecture
     from gradscribe.app.presenting.presentation import Presentation
     from gradscribe.app.ranks.controller import RanksController
     from gradscribe.app.tour.tour import Tour
@@ -117,6 +118,7 @@ class CommandContext:
     session_store: SessionStore
     export_queue: ExportQueue
     presentation: Presentation
+    lecture: Lecture
     film_span: FilmSpan
     """The part of the tape that was marked for the next film."""
     edit_step: Callable[[], None]

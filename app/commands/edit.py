@@ -165,7 +165,11 @@ def find_graph(context: CommandContext) -> None:
 
 
 @command(
-    "edit.fold", tr("Fold block"), menu="Edit/5", keys=("Ctrl+Shift+[", "Ctrl+{"), when=_on_program
+    "edit.fold",
+    tr("Fold block"),
+    menu="Edit/5/folding",
+    keys=("Ctrl+Shift+[", "Ctrl+{"),
+    when=_on_program,
 )
 def fold(context: CommandContext) -> None:
     """Hide the lines of the function, class, loop or other block around the caret."""
@@ -175,7 +179,7 @@ def fold(context: CommandContext) -> None:
 @command(
     "edit.unfold",
     tr("Unfold block"),
-    menu="Edit/5",
+    menu="Edit/5/folding",
     keys=("Ctrl+Shift+]", "Ctrl+}"),
     when=_on_program,
 )
@@ -184,13 +188,13 @@ def unfold(context: CommandContext) -> None:
     context.editor.folds.unfold_at_caret()
 
 
-@command("edit.fold_all", tr("Fold all blocks"), menu="Edit/5", when=_on_program)
+@command("edit.fold_all", tr("Fold all blocks"), menu="Edit/5/folding", when=_on_program)
 def fold_all(context: CommandContext) -> None:
     """Fold every function, class, loop and other block; the playing line and errors stay."""
     context.editor.folds.fold_all()
 
 
-@command("edit.unfold_all", tr("Unfold all blocks"), menu="Edit/5", when=_on_program)
+@command("edit.unfold_all", tr("Unfold all blocks"), menu="Edit/5/folding", when=_on_program)
 def unfold_all(context: CommandContext) -> None:
     """Show every line of the program."""
     context.editor.folds.unfold_all()

@@ -41,7 +41,11 @@ def _has_graph(context: CommandContext) -> bool:
 
 
 @command(
-    "file.export_png", tr("Export picture as PNG…"), menu="File/3", when=_has_graph, page="program"
+    "file.export_png",
+    tr("Export picture as PNG…"),
+    menu="File/3/export",
+    when=_has_graph,
+    page="program",
 )
 def export_png(context: CommandContext) -> None:
     """Write the graph as it now looks to a PNG file."""
@@ -49,7 +53,11 @@ def export_png(context: CommandContext) -> None:
 
 
 @command(
-    "file.export_svg", tr("Export picture as SVG…"), menu="File/3", when=_has_graph, page="program"
+    "file.export_svg",
+    tr("Export picture as SVG…"),
+    menu="File/3/export",
+    when=_has_graph,
+    page="program",
 )
 def export_svg(context: CommandContext) -> None:
     """Write the graph as it now looks to an SVG file."""
@@ -57,7 +65,11 @@ def export_svg(context: CommandContext) -> None:
 
 
 @command(
-    "file.export_dot", tr("Export picture as DOT…"), menu="File/3", when=_has_graph, page="program"
+    "file.export_dot",
+    tr("Export picture as DOT…"),
+    menu="File/3/export",
+    when=_has_graph,
+    page="program",
 )
 def export_dot(context: CommandContext) -> None:
     """Write the cards and wires of the graph to a file for Graphviz."""
@@ -67,7 +79,7 @@ def export_dot(context: CommandContext) -> None:
 @command(
     "file.export_graphml",
     tr("Export graph as GraphML…"),
-    menu="File/3",
+    menu="File/3/export",
     when=_has_graph,
     page="program",
 )
@@ -77,7 +89,11 @@ def export_graphml(context: CommandContext) -> None:
 
 
 @command(
-    "file.export_gexf", tr("Export graph as GEXF…"), menu="File/3", when=_has_graph, page="program"
+    "file.export_gexf",
+    tr("Export graph as GEXF…"),
+    menu="File/3/export",
+    when=_has_graph,
+    page="program",
 )
 def export_gexf(context: CommandContext) -> None:
     """Write ops, values and gradients as a graph for Gephi."""
@@ -87,7 +103,7 @@ def export_gexf(context: CommandContext) -> None:
 @command(
     "file.export_graph_json",
     tr("Export graph as node-link JSON…"),
-    menu="File/3",
+    menu="File/3/export",
     when=_has_graph,
     page="program",
 )
@@ -110,7 +126,11 @@ def copy_picture(context: CommandContext) -> None:
 
 
 @command(
-    "file.export_gif", tr("Export playback as GIF…"), menu="File/3", when=_has_graph, page="program"
+    "file.export_gif",
+    tr("Export playback as GIF…"),
+    menu="File/3/export",
+    when=_has_graph,
+    page="program",
 )
 def export_gif(context: CommandContext) -> None:
     """Write the playback to an animated GIF; choose size, speed, part, and the program with it."""
@@ -118,7 +138,11 @@ def export_gif(context: CommandContext) -> None:
 
 
 @command(
-    "file.export_mp4", tr("Export playback as MP4…"), menu="File/3", when=_has_graph, page="program"
+    "file.export_mp4",
+    tr("Export playback as MP4…"),
+    menu="File/3/export",
+    when=_has_graph,
+    page="program",
 )
 def export_mp4(context: CommandContext) -> None:
     """Write the playback to an MP4 video; choose size, speed, part, and the program with it."""
@@ -134,14 +158,20 @@ def _has_earlier(context: CommandContext) -> bool:
 
 
 @command(
-    "file.film_from", tr("Begin the film here"), menu="File/3", when=_has_later, page="program"
+    "file.film_from",
+    tr("Begin the film here"),
+    menu="File/3/export",
+    when=_has_later,
+    page="program",
 )
 def film_from(context: CommandContext) -> None:
     """Let the next export of the playback begin with this position."""
     begin_film_at(context, context.session.view.position)
 
 
-@command("file.film_to", tr("End the film here"), menu="File/3", when=_has_earlier, page="program")
+@command(
+    "file.film_to", tr("End the film here"), menu="File/3/export", when=_has_earlier, page="program"
+)
 def film_to(context: CommandContext) -> None:
     """Let the next export of the playback end with this position."""
     end_film_at(context, context.session.view.position)
@@ -163,7 +193,7 @@ def _say_span(context: CommandContext) -> None:
     first, stop = context.film_span.of(context.session.result.tape)
     context.say(
         tr(
-            "The next film shows event {first:,} to {stop:,}: File > Export playback",
+            "The next film shows event {first:,} to {stop:,}: File > Export",
             first=first,
             stop=stop,
         )
@@ -173,7 +203,7 @@ def _say_span(context: CommandContext) -> None:
 @command(
     "file.cancel_film",
     tr("Cancel the export"),
-    menu="File/3",
+    menu="File/3/export",
     when=lambda context: context.export_queue.busy,
 )
 def cancel_film(context: CommandContext) -> None:
@@ -182,7 +212,11 @@ def cancel_film(context: CommandContext) -> None:
 
 
 @command(
-    "file.export_tape", tr("Export tape as JSON…"), menu="File/3", when=_has_graph, page="program"
+    "file.export_tape",
+    tr("Export tape as JSON…"),
+    menu="File/3/export",
+    when=_has_graph,
+    page="program",
 )
 def export_tape(context: CommandContext) -> None:
     """Write everything the run did, values and gradients, to a JSON file."""
@@ -191,7 +225,11 @@ def export_tape(context: CommandContext) -> None:
 
 
 @command(
-    "file.export_html", tr("Export run as HTML…"), menu="File/3", when=_has_run, page="program"
+    "file.export_html",
+    tr("Export run as HTML…"),
+    menu="File/3/export",
+    when=_has_run,
+    page="program",
 )
 def export_html(context: CommandContext) -> None:
     """Write a page that plays the run in any browser, offline."""
@@ -430,7 +468,11 @@ def _has_text(context: CommandContext) -> bool:
 
 
 @command(
-    "file.export_notebook", tr("Export as notebook…"), menu="File/3", when=_has_text, page="program"
+    "file.export_notebook",
+    tr("Export as notebook…"),
+    menu="File/3/export",
+    when=_has_text,
+    page="program",
 )
 def export_notebook(context: CommandContext) -> None:
     """Write the program, divided at its # %% marks, with output and graph as a Jupyter notebook."""
@@ -446,7 +488,11 @@ def export_notebook(context: CommandContext) -> None:
 
 
 @command(
-    "file.export_markdown", tr("Export as Markdown…"), menu="File/3", when=_has_text, page="program"
+    "file.export_markdown",
+    tr("Export as Markdown…"),
+    menu="File/3/export",
+    when=_has_text,
+    page="program",
 )
 def export_markdown(context: CommandContext) -> None:
     """Write the program and its output as Markdown, the graph as SVG into a folder next to it."""

@@ -28,7 +28,7 @@ def _open(context: CommandContext, line: int) -> None:
         raise Refused(tr("{path} is not there any more: save the program first", path=path))
     title = external_editor.open_line(context.settings.text(SETTING), path, line)
     if not title and not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
-        raise Refused(tr("No editor is known: choose one under Edit, Your editor"))
+        raise Refused(tr("No editor is known: choose one under Edit, In your editor"))
     where = tr(" in {title}, line {line}", title=title, line=line) if title else ""
     unsaved = tr(", as it was saved last") if doc.modified else ""
     context.say(
@@ -39,7 +39,7 @@ def _open(context: CommandContext, line: int) -> None:
 @command(
     "edit.external",
     tr("Open in your editor"),
-    "Edit/5",
+    "Edit/5/external",
     keys=("Ctrl+Alt+O",),
     when=_has_file,
     page="program",
@@ -52,7 +52,7 @@ def open_caret_line(context: CommandContext) -> None:
 @command(
     "value.external",
     tr("Open the line in your editor"),
-    "Edit/5",
+    "Edit/5/external",
     when=lambda context: _has_file(context) and value.has_line(context),
     page="program",
 )
@@ -61,7 +61,7 @@ def open_value_line(context: CommandContext) -> None:
     _open(context, value.place(context).line)
 
 
-@submenu("edit.your_editor", tr("Your editor"), menu="Edit/5", page="program")
+@submenu("edit.your_editor", tr("Your editor"), menu="Edit/5/external", page="program")
 def choose_editor(context: CommandContext) -> list[MenuChoice]:
     """Editors that can open the lines of programs."""
     now = context.settings.text(SETTING)

@@ -68,6 +68,7 @@ def open_path(context: CommandContext, path: str) -> None:
         title=file_name(file.name),
         foreign=foreign,
         seen=foreign and context.settings.is_read(str(file), known),
+        slides=draft.slides if draft else (),
     )
     context.session.load(doc)
     context.workspaces.show_workspace("program")
@@ -222,7 +223,13 @@ def open_first(context: CommandContext, path: str) -> None:
     draft = context.recovery.find_draft("")
     if draft:
         title = draft.title or tr("Untitled")
-        doc = Doc(source=draft.source, saved=draft.saved, title=title, foreign=draft.foreign)
+        doc = Doc(
+            source=draft.source,
+            saved=draft.saved,
+            title=title,
+            foreign=draft.foreign,
+            slides=draft.slides,
+        )
         context.session.load(doc)
         context.recovery.adopt_draft("")
         context.say(tr("Here is what you were typing last time"))

@@ -42,7 +42,9 @@ def _has_tensor(context: CommandContext) -> bool:
     return context.tensors.can_open()
 
 
-@command("graph.tensor", tr("Explore the tensor"), "View/6", when=_has_tensor, page="program")
+@command(
+    "graph.tensor", tr("Explore the tensor"), "View/6/selection", when=_has_tensor, page="program"
+)
 def tensor(context: CommandContext) -> None:
     """Show the selected value or gradient whole in a window of its own."""
     context.tensors.open()
@@ -51,7 +53,7 @@ def tensor(context: CommandContext) -> None:
 @command(
     "graph.history",
     tr("History over the steps"),
-    "View/6",
+    "View/6/selection",
     when=lambda context: context.history.can_show(),
     page="program",
 )
@@ -64,7 +66,7 @@ def history(context: CommandContext) -> None:
 @command(
     "graph.ways",
     tr("Ways to the loss"),
-    "View/6",
+    "View/6/paths",
     when=_has_ways,
     checked=_is_asked("ways"),
     page="program",
@@ -79,7 +81,7 @@ def ways(context: CommandContext) -> None:
 @command(
     "graph.next_way",
     tr("Next way to the loss"),
-    "View/6",
+    "View/6/paths",
     keys=("Ctrl+Alt+Right",),
     when=_has_ways,
     page="program",
@@ -92,7 +94,7 @@ def next_way(context: CommandContext) -> None:
 @command(
     "graph.back_way",
     tr("Previous way to the loss"),
-    "View/6",
+    "View/6/paths",
     keys=("Ctrl+Alt+Left",),
     when=_has_ways,
     page="program",
@@ -109,7 +111,7 @@ def _has_passes(context: CommandContext) -> bool:
 @command(
     "graph.walk",
     tr("Walk from the loss to the leaves"),
-    "View/6",
+    "View/6/paths",
     keys=("Ctrl+Alt+N",),
     when=_has_passes,
     page="program",
@@ -123,7 +125,7 @@ def walk(context: CommandContext) -> None:
 @command(
     "graph.before",
     tr("What leads here"),
-    "View/6",
+    "View/6/paths",
     when=_has_card,
     checked=_is_asked("before"),
     page="program",
@@ -136,7 +138,7 @@ def before(context: CommandContext) -> None:
 @command(
     "graph.after",
     tr("What follows"),
-    "View/6",
+    "View/6/paths",
     when=_has_card,
     checked=_is_asked("after"),
     page="program",
@@ -149,7 +151,7 @@ def after(context: CommandContext) -> None:
 @command(
     "graph.cut",
     tr("Where is it cut"),
-    "View/6",
+    "View/6/paths",
     when=_has_card,
     checked=_is_asked("cut"),
     page="program",
@@ -162,7 +164,7 @@ def cut(context: CommandContext) -> None:
 @command(
     "graph.bottlenecks",
     tr("Bottlenecks"),
-    "View/6",
+    "View/6/paths",
     when=_has_card,
     checked=_is_asked("bottlenecks"),
     page="program",
@@ -175,7 +177,7 @@ def bottlenecks(context: CommandContext) -> None:
 @command(
     "graph.critical",
     tr("Critical path by time"),
-    "View/6",
+    "View/6/paths",
     when=_has_ops,
     checked=_is_asked("critical"),
     page="program",
@@ -188,7 +190,7 @@ def critical(context: CommandContext) -> None:
 @command(
     "graph.gradient",
     tr("Hide what is outside of the gradient graph"),
-    "View/6",
+    "View/6/paths",
     when=_has_ops,
     checked=lambda context: context.session.view.gradient_only,
     page="program",
@@ -206,7 +208,7 @@ def _has_answer(context: CommandContext) -> bool:
 @command(
     "graph.all",
     tr("Show everything again"),
-    "View/6",
+    "View/6/paths",
     keys=("Ctrl+Alt+Backspace",),
     when=_has_answer,
     page="program",

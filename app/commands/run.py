@@ -39,6 +39,28 @@ def fix(context: CommandContext) -> None:
     context.error_fix.apply()
 
 
+def _has_error(context: CommandContext) -> bool:
+    problem = context.session.result.problem
+    return problem is not None and problem.place.line > 0
+
+
+@command(
+    "run.error",
+    tr("Go to the error"),
+    menu="Run/1",
+    keys=("Shift+F8",),
+    when=_has_error,
+    page="program",
+)
+def go_to_error(context: CommandContext) -> None:
+    """Go to the line of the program that failed."""
+    problem = context.session.result.problem
+    assert problem is not None
+    context.settings.put("left", True)
+    context.editor.go_to_line(problem.place.line)
+    context.editor.setFocus()
+
+
 @command("run.stop", tr("Stop"), menu="Run/1", keys=("Ctrl+.",), bare=("Esc",), when=_is_busy)
 def stop(context: CommandContext) -> None:
     """Interrupt the program that is running, on one rank or several."""
@@ -89,7 +111,7 @@ def _has_passes(context: CommandContext) -> bool:
 @command(
     "run.no_grad",
     tr("Measure no_grad next to grad…"),
-    menu="Run/4",
+    menu="Run/4/measure",
     when=_has_passes,
     page="program",
 )
@@ -101,7 +123,7 @@ def measure_no_grad(context: CommandContext) -> None:
 @command(
     "run.modes",
     tr("Measure reverse and forward mode…"),
-    menu="Run/4",
+    menu="Run/4/measure",
     when=_has_passes,
     page="program",
 )

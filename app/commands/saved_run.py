@@ -14,7 +14,7 @@ from gradscribe.app.runtime.notice import Notice
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape_file import RunFile, RunView
 from gradscribe.playback.text.formatting import file_name, slug
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import ngettext, tr, translated
 from gradscribe.widgets.editor.source_text import length_problem
 
 SPOILT = "spoilt"
@@ -102,14 +102,23 @@ def _show(context: CommandContext, path: Path, name: str, found: RunFile) -> str
         open_calls=calls,
         recorded=replace(about, source=""),
         foreign=True,
+        slides=found.slides,
+        saved_slides=found.slides,
     )
     view = replace(context.session.view, position=shown.position)
     context.session.load(doc, view, found.tape, found.big)
     context.session.select(shown.selection)
+    if found.slides:
+        context.lecture.open()
+        context.lecture.go(0)
     context.workspaces.show_workspace("program")
     context.notices.drop(SPOILT)
     if found.trouble:
-        text = tr("{value} is not whole: {trouble}", value=name or doc.title, trouble=found.trouble)
+        text = tr(
+            "{value} is not whole: {trouble}",
+            value=name or doc.title,
+            trouble=translated(found.trouble),
+        )
         lost = "" if found.has_numbers else tr(". Its program is here, its numbers are lost")
         context.notices.show_now(Notice(SPOILT, text + lost))
     name = name or doc.title
@@ -118,17 +127,22 @@ def _show(context: CommandContext, path: Path, name: str, found: RunFile) -> str
         if found.has_numbers
         else tr("the program of {name}", name=name)
     )
-    return tr("Opened {what}; nothing has run", what=what)
+    words = tr("Opened {what}; nothing has run", what=what)
+    if not found.slides:
+        return words
+    slides = ngettext("{count:,} slide", "{count:,} slides", len(found.slides))
+    return words + tr(" · {slides}", slides=slides)
 
 
-def _has_run(context: CommandContext) -> bool:
+def has_run(context: CommandContext) -> bool:
+    """Return whether a run is shown that has ended."""
     result, session = context.session.result, context.session
     return bool(result.tape.events) and not session.shows_draft and result.shown_id != 0
 
 
-@command("file.save_run", tr("Save run…"), menu="File/2", when=_has_run, page="program")
+@command("file.save_run", tr("Save run…"), menu="File/2", when=has_run, page="program")
 def save_run(context: CommandContext) -> None:
-    """Write the program, every number of the run and your place in it to a file."""
+    """Write the program, every number of the run, your place in it and the slides to a file."""
     session = context.session
     doc = session.doc
     name = f"{slug(doc.title)}{tape_files.SUFFIX}"
@@ -147,5 +161,7 @@ def save_run(context: CommandContext) -> None:
     else:
         about = tape_files.describe(source, doc.title, session.shown_seed, tape)
     shown = RunView(view.position, calls, view.selection)
-    encode = partial(tape_files.encode, about, tape, shown)
-    context.export_queue.begin(RunJob(path, tape, encode, session.numbers))
+    slides = doc.slides
+    encode = partial(tape_files.encode, about, tape, shown, slides=slides)
+    written = partial(context.lecture.slides.mark_saved, slides)
+    context.export_queue.begin(RunJob(path, tape, encode, session.numbers, written))

@@ -17,7 +17,7 @@ from gradscribe.engine.protocol.setup import Part, Setup, SetupError
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import Catalogue, StopCondition
 from gradscribe.engine.protocol.training.catalogue import hint_for_option
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 
 SETUP = ".json"
 SETUPS = tr("Set-ups (*{setup})", setup=SETUP)
@@ -43,7 +43,11 @@ def read(path: Path, catalogue: Catalogue | None = None) -> OpenedSetup:
         setup, steps = setups.parse_text(text, hint), setups.requested_steps(text)
     except SetupError as error:
         raise documents.Refused(
-            tr("{name} is no set-up for training: {error}", name=path.name, error=error)
+            tr(
+                "{name} is no set-up for training: {error}",
+                name=path.name,
+                error=translated(str(error)),
+            )
         ) from None
     table = path.parent / files.data_path(setup)
     if files.data_path(setup) and os.path.isfile(table):
@@ -96,7 +100,12 @@ def choose_setup(context: CommandContext) -> None:
         open_setup(context, documents.resolve(path))
 
 
-@command("train.export_setup", tr("Export set-up as JSON…"), "Train/4", when=train.on_training_page)
+@command(
+    "train.export_setup",
+    tr("Export set-up as JSON…"),
+    "Train/4/export",
+    when=train.on_training_page,
+)
 def export_setup(context: CommandContext) -> None:
     """Write the set-up to a file, for gradscribe train or to open it later."""
     path = ask_name(context, tr("Export the set-up"), f"setup{SETUP}", SETUPS)

@@ -53,7 +53,7 @@ def _run_on(context: CommandContext, found: Sequence[int], nothing: str, none: s
 @command(
     "play.breakpoint",
     tr("Breakpoint on this line"),
-    "Play/4",
+    "Play/4/breakpoints",
     keys=("F9",),
     when=_on_program,
     checked=lambda context: context.editor.caret_line() in context.session.view.breakpoints,
@@ -73,7 +73,7 @@ def toggle_breakpoint(context: CommandContext) -> None:
 @command(
     "play.no_breakpoints",
     tr("Remove all breakpoints"),
-    "Play/4",
+    "Play/4/breakpoints",
     keys=("Ctrl+Shift+F9",),
     when=_has_breakpoints,
 )
@@ -89,14 +89,26 @@ def remove_breakpoints(context: CommandContext) -> None:
     )
 
 
-@command("play.next_stop", tr("Next breakpoint"), "Play/4", keys=("Shift+F9",), when=_can_stop)
+@command(
+    "play.next_stop",
+    tr("Next breakpoint"),
+    "Play/4/breakpoints",
+    keys=("Shift+F9",),
+    when=_can_stop,
+)
 def next_breakpoint(context: CommandContext) -> None:
     """Play on to where a line with a breakpoint runs next."""
     none = tr("No line with a breakpoint has run")
     _run_on(context, context.clock.breakpoints(), tr("No breakpoint comes after this"), none)
 
 
-@command("play.stop_back", tr("Previous breakpoint"), "Play/4", keys=("Ctrl+F9",), when=_can_stop)
+@command(
+    "play.stop_back",
+    tr("Previous breakpoint"),
+    "Play/4/breakpoints",
+    keys=("Ctrl+F9",),
+    when=_can_stop,
+)
 def previous_breakpoint(context: CommandContext) -> None:
     """Go back to where a line with a breakpoint has run before."""
     there = stops.last_of(context.clock.breakpoints(), context.session.view.position)
@@ -119,7 +131,11 @@ def run_to_line(context: CommandContext) -> None:
 
 
 @command(
-    "play.next_node", tr("Next backward node"), "Play/5", keys=("Ctrl+Shift+F7",), when=_has_run
+    "play.next_node",
+    tr("Next backward node"),
+    "Play/5/next",
+    keys=("Ctrl+Shift+F7",),
+    when=_has_run,
 )
 def next_node(context: CommandContext) -> None:
     """Play on until the next backward node has run."""
@@ -129,7 +145,7 @@ def next_node(context: CommandContext) -> None:
     )
 
 
-@command("play.next_nan", tr("Next NaN"), "Play/5", keys=("Ctrl+Shift+F8",), when=_has_run)
+@command("play.next_nan", tr("Next NaN"), "Play/5/next", keys=("Ctrl+Shift+F8",), when=_has_run)
 def next_nan(context: CommandContext) -> None:
     """Play on until a value or a gradient contains a NaN."""
     found = stops.nans(context.session.result.tape)
@@ -156,7 +172,7 @@ def _run_on_tensor(
 @command(
     "play.next_change",
     tr("Next change of this tensor"),
-    "Play/5",
+    "Play/5/next",
     keys=("Ctrl+Shift+F11",),
     when=_has_tensor,
 )
@@ -168,7 +184,7 @@ def next_change(context: CommandContext) -> None:
 @command(
     "play.next_gradient",
     tr("Next gradient of this tensor"),
-    "Play/5",
+    "Play/5/next",
     keys=("Ctrl+Shift+F12",),
     when=_has_tensor,
 )

@@ -89,7 +89,7 @@ def starting(line: int, reduction: str, vector: str) -> MenuChoice:
 @command(
     "value.requires_grad",
     tr("Require its gradient"),
-    "Edit/5",
+    "Edit/4/tensor",
     when=lambda context: _may_change("requires_grad", context),
     checked=lambda context: _is_on("requires_grad", context),
     page="program",
@@ -102,7 +102,7 @@ def requires_grad(context: CommandContext) -> None:
 @command(
     "value.retain_grad",
     tr("Retain its gradient"),
-    "Edit/5",
+    "Edit/4/tensor",
     when=lambda context: _may_change("retain_grad", context),
     checked=lambda context: _is_on("retain_grad", context),
     page="program",
@@ -138,7 +138,7 @@ def _is_frozen(context: CommandContext) -> bool:
 @command(
     "module.freeze",
     tr("Freeze this layer"),
-    "Edit/5",
+    "Edit/4/tensor",
     when=lambda context: (call := _module(context)) is not None and call.parameters > 0,
     checked=_is_frozen,
     page="program",
@@ -165,7 +165,7 @@ def freeze(context: CommandContext) -> None:
     context.say(tr("{name} {words}. Ctrl+Z takes it back", name=call.name, words=words))
 
 
-@submenu("value.dtype", tr("Its dtype"), menu="Edit/5", page="program")
+@submenu("value.dtype", tr("Its dtype"), menu="Edit/4/tensor", page="program")
 def dtype(context: CommandContext) -> list[MenuChoice]:
     """Give the selected tensor another dtype: an edit of its line, run at once."""
     value = _value(context)
@@ -179,7 +179,7 @@ def dtype(context: CommandContext) -> list[MenuChoice]:
     return [choice(name) for name in property_edits.dtypes_of(value)]
 
 
-@submenu("value.device", tr("Its device"), menu="Edit/5", page="program")
+@submenu("value.device", tr("Its device"), menu="Edit/4/tensor", page="program")
 def device(context: CommandContext) -> list[MenuChoice]:
     """Put the selected tensor on another device: an edit of its line, run at once."""
     value = _value(context)

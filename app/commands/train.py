@@ -157,44 +157,53 @@ def tape(context: CommandContext) -> None:
     context.training.controller.ask_tape()
 
 
-@command("train.export_script", tr("Export as Python script…"), "Train/4", when=_has_run)
+@command("train.export_script", tr("Export as Python script…"), "Train/4/export", when=_has_run)
 def export_script(context: CommandContext) -> None:
     """Write one file of plain PyTorch that repeats this run."""
     context.training.controller.export("script")
 
 
-@command("train.export_csv", tr("Export curves as CSV…"), "Train/4", when=_has_run)
+@command("train.export_csv", tr("Export curves as CSV…"), "Train/4/export", when=_has_run)
 def export_csv(context: CommandContext) -> None:
     """Write every curve of this run as a table."""
     context.training.controller.export("csv")
 
 
-@command("train.export_weights", tr("Export weights as safetensors…"), "Train/4", when=_has_run)
+@command(
+    "train.export_weights", tr("Export weights as safetensors…"), "Train/4/export", when=_has_run
+)
 def export_weights(context: CommandContext) -> None:
     """Write the parameters as they are at this step."""
     context.training.controller.export("safetensors")
 
 
-@command("train.export_state", tr("Export weights as state_dict (.pt)…"), "Train/4", when=_has_run)
+@command(
+    "train.export_state", tr("Export weights as state_dict (.pt)…"), "Train/4/export", when=_has_run
+)
 def export_state(context: CommandContext) -> None:
     """Write the model's state_dict as it is at this step, for torch.load with weights_only."""
     context.training.controller.export("pt")
 
 
-@command("train.export_program", tr("Export model with torch.export…"), "Train/4", when=_has_run)
+@command(
+    "train.export_program", tr("Export model with torch.export…"), "Train/4/export", when=_has_run
+)
 def export_program(context: CommandContext) -> None:
     """Write the model in eval mode, with its weights, for torch.export.load."""
     context.training.controller.export("pt2")
 
 
-@command("train.export_onnx", tr("Export model as ONNX…"), "Train/4", when=_has_run)
+@command("train.export_onnx", tr("Export model as ONNX…"), "Train/4/export", when=_has_run)
 def export_onnx(context: CommandContext) -> None:
     """Write the model in eval mode as ONNX, where the packages of ONNX are installed."""
     context.training.controller.export("onnx")
 
 
 @command(
-    "train.export_picture", tr("Export picture of the page…"), "Train/4", when=on_training_page
+    "train.export_picture",
+    tr("Export picture of the page…"),
+    "Train/4/export",
+    when=on_training_page,
 )
 def export_picture(context: CommandContext) -> None:
     """Write Training as it now looks to a PNG file."""
@@ -205,7 +214,7 @@ def export_picture(context: CommandContext) -> None:
 @command(
     "train.alone",
     tr("Only the model's predictions"),
-    "View/4",
+    "View/4/layout",
     keys=("Ctrl+F11",),
     when=on_training_page,
     checked=lambda context: context.training.store.look.alone,
@@ -218,7 +227,7 @@ def alone(context: CommandContext) -> None:
 @command(
     "train.graph_column",
     tr("Graph next to the output"),
-    "View/4",
+    "View/4/layout",
     when=on_training_page,
     checked=lambda context: context.training.store.look.graph_column,
 )
@@ -227,7 +236,7 @@ def graph_column(context: CommandContext) -> None:
     context.training.store.set_graph_column(not context.training.store.look.graph_column)
 
 
-@submenu("train.export_view", tr("Export picture of"), menu="Train/4")
+@submenu("train.export_view", tr("Export picture of"), menu="Train/4/export")
 def export_view(context: CommandContext) -> list[MenuChoice]:
     """One view of Training as a PNG file."""
 

@@ -61,7 +61,7 @@ def _copy(context: CommandContext, text: str, what: str) -> None:
     context.say(tr("{what} on the clipboard", what=what))
 
 
-@command("value.copy", tr("Copy the value"), "Edit/4", when=_has("value"), page="program")
+@command("value.copy", tr("Copy the value"), "Edit/4/tensor", when=_has("value"), page="program")
 def copy_value(context: CommandContext) -> None:
     """Put the numbers of the selection on the clipboard, a row per line."""
     array = _array(_page(context), "value")
@@ -73,7 +73,11 @@ def copy_value(context: CommandContext) -> None:
 
 
 @command(
-    "value.copy_gradient", tr("Copy the gradient"), "Edit/4", when=_has("gradient"), page="program"
+    "value.copy_gradient",
+    tr("Copy the gradient"),
+    "Edit/4/tensor",
+    when=_has("gradient"),
+    page="program",
 )
 def copy_gradient(context: CommandContext) -> None:
     """Put the gradient of the selection on the clipboard, a row per line."""
@@ -85,7 +89,7 @@ def copy_gradient(context: CommandContext) -> None:
     )
 
 
-@command("value.copy_code", tr("Copy as code"), "Edit/4", when=_has("value"), page="program")
+@command("value.copy_code", tr("Copy as code"), "Edit/4/tensor", when=_has("value"), page="program")
 def copy_code(context: CommandContext) -> None:
     """Put a line of PyTorch that makes this very tensor on the clipboard."""
     page = _page(context)
@@ -100,7 +104,7 @@ def copy_code(context: CommandContext) -> None:
     _copy(context, code, tr("The code is"))
 
 
-@command("value.copy_test", tr("Copy as test"), "Edit/4", when=_has("value"), page="program")
+@command("value.copy_test", tr("Copy as test"), "Edit/4/tensor", when=_has("value"), page="program")
 def copy_test(context: CommandContext) -> None:
     """Put a test for pytest on the clipboard that runs the program and compares these numbers."""
     value, session = _page(context).value, context.session
@@ -133,7 +137,7 @@ def has_line(context: CommandContext) -> bool:
     return 0 < line <= context.session.doc.source.count("\n") + 1
 
 
-@command("value.line", tr("Show the line"), "View/6", when=has_line, page="program")
+@command("value.line", tr("Show the line"), "View/6/selection", when=has_line, page="program")
 def show_line(context: CommandContext) -> None:
     """Go to the line of the program that made the selection."""
     context.settings.put("left", True)
@@ -142,12 +146,29 @@ def show_line(context: CommandContext) -> None:
     context.editor.setFocus()
 
 
+def _has_tape(context: CommandContext) -> bool:
+    return bool(context.session.result.tape.events)
+
+
+@command(
+    "value.of_line",
+    tr("Select what the line made"),
+    "View/6",
+    keys=("Ctrl+I",),
+    when=_has_tape,
+    page="program",
+)
+def select_of_line(context: CommandContext) -> None:
+    """Select the card that the caret's line made, and show it in the graph."""
+    context.presenter.pick_line(context.editor.caret_line())
+
+
 def _has_explanation(context: CommandContext) -> bool:
     page = _page(context)
     return page.selection is not None and page.explanation is not None
 
 
-@command("value.explain", tr("Explain"), "View/6", when=_has_explanation, page="program")
+@command("value.explain", tr("Explain"), "View/6/selection", when=_has_explanation, page="program")
 def explain(context: CommandContext) -> None:
     """Show the rule of the selected op with this run's numbers put in."""
     context.settings.put("right", True)
@@ -158,7 +179,9 @@ def _can_check(context: CommandContext) -> bool:
     return _page(context).value is not None and context.inspector.can_check()
 
 
-@command("value.check", tr("Check the gradient"), "View/6", when=_can_check, page="program")
+@command(
+    "value.check", tr("Check the gradient"), "View/6/selection", when=_can_check, page="program"
+)
 def check(context: CommandContext) -> None:
     """Compare the gradient of the selection with finite differences."""
     context.settings.put("right", True)
@@ -180,7 +203,7 @@ def _module(context: CommandContext) -> str:
 @command(
     "view.fold",
     tr("Fold or open the module"),
-    "View/2",
+    "View/1/modules",
     when=lambda context: bool(_module(context)),
     page="program",
 )

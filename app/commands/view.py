@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
+
 from gradscribe.app.commands import MenuChoice, command, submenu
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.document.state import Layer
@@ -53,19 +55,19 @@ def _flip(context: CommandContext, key: str) -> None:
     context.settings.put(key, not context.settings.flag(key))
 
 
-@command("view.fit", tr("Fit the graph"), "View/1", keys=("Ctrl+0",))
+@command("view.fit", tr("Fit the graph"), "View/1/zoom", keys=("Ctrl+0",))
 def fit(context: CommandContext) -> None:
     """Make the whole graph visible."""
     _graph(context).fit()
 
 
-@command("view.zoom_in", tr("Zoom in"), "View/1", keys=("Ctrl+=", "Ctrl++"))
+@command("view.zoom_in", tr("Zoom in"), "View/1/zoom", keys=("Ctrl+=", "Ctrl++"))
 def zoom_in(context: CommandContext) -> None:
     """Make the graph bigger."""
     _graph(context).zoom_by(1.25)
 
 
-@command("view.zoom_out", tr("Zoom out"), "View/1", keys=("Ctrl+-",))
+@command("view.zoom_out", tr("Zoom out"), "View/1/zoom", keys=("Ctrl+-",))
 def zoom_out(context: CommandContext) -> None:
     """Make the graph smaller."""
     _graph(context).zoom_by(0.8)
@@ -74,7 +76,7 @@ def zoom_out(context: CommandContext) -> None:
 @command(
     "view.zoom_selection",
     tr("Zoom to the selection"),
-    "View/1",
+    "View/1/zoom",
     keys=("Ctrl+9",),
     when=lambda context: bool(context.session.view.selection),
     page="program",
@@ -85,7 +87,11 @@ def zoom_selection(context: CommandContext) -> None:
 
 
 @command(
-    "view.follow", tr("Follow what plays"), "View/1", keys=("Ctrl+Alt+F",), checked=_flag("follow")
+    "view.follow",
+    tr("Follow what plays"),
+    "View/1/zoom",
+    keys=("Ctrl+Alt+F",),
+    checked=_flag("follow"),
 )
 def follow(context: CommandContext) -> None:
     """Move the graph so that what plays stays in view; a drag pauses that until the next play."""
@@ -95,7 +101,7 @@ def follow(context: CommandContext) -> None:
 @command(
     "view.expand",
     tr("Expand all modules"),
-    "View/2",
+    "View/1/modules",
     keys=("Ctrl+Shift+E",),
     when=_has_frames,
     page="program",
@@ -108,14 +114,21 @@ def expand(context: CommandContext) -> None:
 @command(
     "view.collapse",
     tr("Collapse all modules"),
-    "View/2",
+    "View/1/modules",
     keys=("Ctrl+Shift+W",),
     when=_has_frames,
     page="program",
 )
 def collapse(context: CommandContext) -> None:
-    """Show every module as one card."""
-    context.session.open_calls(frozenset())
+    """Show every module as one card, and the whole graph."""
+    if context.session.doc.open_calls != frozenset():
+        # What is left is small, and may lie outside of the view.
+        context.presenter.picture_shown.connect(
+            context.graph.fit, Qt.ConnectionType.SingleShotConnection
+        )
+        context.session.open_calls(frozenset())
+    else:
+        context.graph.fit()
 
 
 def _sideways(context: CommandContext) -> bool:
@@ -125,7 +138,7 @@ def _sideways(context: CommandContext) -> bool:
 @command(
     "view.sideways",
     tr("Left to right"),
-    "View/2",
+    "View/1",
     keys=("Ctrl+Alt+R",),
     checked=_sideways,
     page="program",
@@ -136,7 +149,7 @@ def sideways(context: CommandContext) -> None:
     context.settings.put("sideways", _sideways(context))
 
 
-@submenu("view.depth", tr("Expand to depth"), "View/2", page="program")
+@submenu("view.depth", tr("Expand to depth"), "View/1/modules", page="program")
 def depths(context: CommandContext) -> list[MenuChoice]:
     """Open modules down to a depth, and fold those inside them."""
 
@@ -206,7 +219,7 @@ def _flip_layer(context: CommandContext, name: Layer) -> None:
 @command(
     "view.left",
     tr("Program"),
-    "View/4",
+    "View/4/layout",
     keys=("Ctrl+Shift+1",),
     checked=_flag("left"),
     page="program",
@@ -219,7 +232,7 @@ def left(context: CommandContext) -> None:
 @command(
     "view.below",
     tr("Output and legend"),
-    "View/4",
+    "View/4/layout",
     keys=("Ctrl+Shift+2",),
     checked=_flag("below"),
     page="program",
@@ -229,13 +242,13 @@ def below(context: CommandContext) -> None:
     _flip(context, "below")
 
 
-@command("view.next_pane", tr("Next pane"), "View/4", keys=("F6",))
+@command("view.next_pane", tr("Next pane"), "View/4/layout", keys=("F6",))
 def next_pane(context: CommandContext) -> None:
     """Move the keyboard to the next part of the window, also out of the editor."""
     context.step_pane(1)
 
 
-@command("view.previous_pane", tr("Previous pane"), "View/4", keys=("Shift+F6",))
+@command("view.previous_pane", tr("Previous pane"), "View/4/layout", keys=("Shift+F6",))
 def previous_pane(context: CommandContext) -> None:
     """Move the keyboard to the part of the window before."""
     context.step_pane(-1)
@@ -265,7 +278,7 @@ def parameters(context: CommandContext) -> None:
 @command(
     "view.right",
     tr("Inspector"),
-    "View/4",
+    "View/4/layout",
     keys=("Ctrl+Shift+3",),
     checked=_flag("right"),
     page="program",
@@ -275,7 +288,7 @@ def right(context: CommandContext) -> None:
     _flip(context, "right")
 
 
-@submenu("panels.show", tr("Panels"), "View/45")
+@submenu("panels.show", tr("Panels"), "View/4/layout")
 def panels(context: CommandContext) -> list[MenuChoice]:
     """Show or hide a panel of this page."""
     area = context.panels.area
@@ -288,7 +301,7 @@ def panels(context: CommandContext) -> list[MenuChoice]:
     return [choice(name, area.title(name), area.is_hidden(name)) for name in area.names()]
 
 
-@submenu("panels.move", tr("Move the panel"), "View/45")
+@submenu("panels.move", tr("Move the panel"), "View/4/layout")
 def moves(context: CommandContext) -> list[MenuChoice]:
     """Dock the panel with the keyboard elsewhere, give it a window, or put it back."""
 
@@ -303,7 +316,11 @@ def _is_arranging(context: CommandContext) -> bool:
 
 
 @command(
-    "panels.arrange", tr("Arrange panels"), "View/45", keys=("Ctrl+Alt+A",), checked=_is_arranging
+    "panels.arrange",
+    tr("Arrange panels"),
+    "View/4/layout",
+    keys=("Ctrl+Alt+A",),
+    checked=_is_arranging,
 )
 def arrange(context: CommandContext) -> None:
     """Give every panel a handle to drag it by: to another side, into tabs, out of the window."""
@@ -312,7 +329,7 @@ def arrange(context: CommandContext) -> None:
         context.say(tr("Drag panels by their titles; Ctrl+Alt+A ends it"))
 
 
-@submenu("panels.layout", tr("Layout"), "View/45")
+@submenu("panels.layout", tr("Layout"), "View/4/layout")
 def layouts(context: CommandContext) -> list[MenuChoice]:
     """Arrange all panels as in a layout that was saved."""
 
@@ -322,7 +339,7 @@ def layouts(context: CommandContext) -> list[MenuChoice]:
     return [choice(stored) for stored in context.panels.store.all()]
 
 
-@command("panels.save", tr("Save the layout as…"), "View/45")
+@command("panels.save", tr("Save the layout as…"), "View/4/layout")
 def save_layout(context: CommandContext) -> None:
     """Store the arrangement of all panels under a name."""
     name = context.dialogs.ask_text(tr("Name of the layout"), "")
@@ -330,7 +347,7 @@ def save_layout(context: CommandContext) -> None:
         context.panels.save(name)
 
 
-@submenu("panels.rename", tr("Rename a layout"), "View/45")
+@submenu("panels.rename", tr("Rename a layout"), "View/4/layout")
 def rename_layouts(context: CommandContext) -> list[MenuChoice]:
     """Give a layout that was saved another name."""
 
@@ -345,7 +362,7 @@ def rename_layouts(context: CommandContext) -> list[MenuChoice]:
     return [choice(stored) for stored in context.panels.store.all()]
 
 
-@submenu("panels.delete", tr("Delete a layout"), "View/45")
+@submenu("panels.delete", tr("Delete a layout"), "View/4/layout")
 def delete_layouts(context: CommandContext) -> list[MenuChoice]:
     """Delete a layout that was saved."""
 
@@ -359,25 +376,25 @@ def delete_layouts(context: CommandContext) -> list[MenuChoice]:
     return [choice(stored) for stored in context.panels.store.all()]
 
 
-@command("panels.reset", tr("Reset layout"), "View/45")
+@command("panels.reset", tr("Reset layout"), "View/4/layout")
 def reset_layout(context: CommandContext) -> None:
     """Arrange all panels as in a new window."""
     context.panels.reset()
 
 
-@command("view.bigger", tr("Text bigger"), "View/5", keys=("Ctrl+Alt+=",))
+@command("view.bigger", tr("Text bigger"), "View/4/text", keys=("Ctrl+Alt+=",))
 def bigger(context: CommandContext) -> None:
     """Make all text bigger; while presenting, that of presenting alone."""
     _scale_text(context, TEXT_STEP)
 
 
-@command("view.smaller", tr("Text smaller"), "View/5", keys=("Ctrl+Alt+-",))
+@command("view.smaller", tr("Text smaller"), "View/4/text", keys=("Ctrl+Alt+-",))
 def smaller(context: CommandContext) -> None:
     """Make all text smaller; while presenting, that of presenting alone."""
     _scale_text(context, 1 / TEXT_STEP)
 
 
-@command("view.normal", tr("Text as usual"), "View/5", keys=("Ctrl+Alt+0",))
+@command("view.normal", tr("Text as usual"), "View/4/text", keys=("Ctrl+Alt+0",))
 def normal(context: CommandContext) -> None:
     """Go back to the usual size of text."""
     context.settings.reset(_text_key(context))
@@ -395,7 +412,7 @@ def _text_key(context: CommandContext) -> str:
     return "presenting_text" if context.presentation.is_on else "text"
 
 
-@submenu("view.theme", tr("Theme"), "View/5")
+@submenu("view.theme", tr("Theme"), "View/4/text")
 def themes(context: CommandContext) -> list[MenuChoice]:
     """Light, dark or the system's colours, with usual or high contrast."""
 
@@ -415,7 +432,7 @@ def themes(context: CommandContext) -> list[MenuChoice]:
     ]
 
 
-@command("doctor.open", tr("Findings"), "View/6", keys=("F8",))
+@command("doctor.open", tr("Findings"), "View/4", keys=("F8",))
 def open_findings(context: CommandContext) -> None:
     """Show the doctor's findings, and go to the first one's line."""
     context.workspaces.show_workspace("program")
@@ -426,7 +443,7 @@ def _has_op(context: CommandContext) -> bool:
     return bool(context.selected_lines())
 
 
-@command("lab.open", tr("Shape lab"), "View/6", keys=("Ctrl+Shift+L",))
+@command("lab.open", tr("Shape lab"), "View/4", keys=("Ctrl+Shift+L",))
 def open_lab(context: CommandContext) -> None:
     """See how the shape of a result follows from its inputs, cell by cell."""
     context.show_lab("")
@@ -435,7 +452,7 @@ def open_lab(context: CommandContext) -> None:
 @command(
     "lab.selected",
     tr("Selected op in the shape lab"),
-    "View/6",
+    "View/6/selection",
     keys=("Ctrl+L",),
     when=_has_op,
     page="program",

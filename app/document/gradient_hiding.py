@@ -22,9 +22,9 @@ class GradientHiding:
         self._pairs: deque[tuple[Tape, Tape]] = deque(maxlen=MOST_TAPES)
         """Tapes without hidden gradients, and the tapes that they were made from."""
 
-    def switch(self, on: bool) -> None:
-        """Hide gradients from now on, all of them; or hide none."""
-        self.is_on, self.shown = on, frozenset()
+    def switch(self, on: bool, shown: frozenset[GradientKey] = frozenset()) -> None:
+        """Hide gradients from now on, all but those of these owners; or hide none."""
+        self.is_on, self.shown = on, shown if on else frozenset()
 
     def show(self, *keys: GradientKey) -> None:
         """Show the gradients of these owners from now on."""

@@ -18,6 +18,7 @@ from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.app.link.tape_intake import TapeIntake
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.regions import Region
+from gradscribe.engine.protocol.slides import Slide
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem, Snapshot, StepLoop, Tape
 from gradscribe.playback.by_hand.targets import GradientKey
@@ -221,6 +222,10 @@ class Session(QObject):
     def open_calls(self, keys: frozenset[str] | None) -> None:
         """Choose which module frames are open; None leaves it to the picture."""
         self._set_doc(replace(self.doc, open_calls=keys))
+
+    def set_slides(self, slides: tuple[Slide, ...], saved: tuple[Slide, ...]) -> None:
+        """Set the slides of a lecture on the document, and those that are in a file."""
+        self._set_doc(replace(self.doc, slides=slides, saved_slides=saved))
 
     def set_seed(self, seed: int) -> None:
         """Run with another seed from now on."""
@@ -435,12 +440,12 @@ class Session(QObject):
         """Request times and memory of the computation of the shown tape."""
         self._link.measure_costs(self.result.shown_id, kind)
 
-    def hide_gradients(self, hidden: bool) -> None:
-        """Hide all gradients until they are found, or show them."""
-        if hidden != self.hiding.is_on:
+    def hide_gradients(self, hidden: bool, shown: frozenset[GradientKey] | None = None) -> None:
+        """Hide all gradients until they are found, or show them; ``shown`` are found already."""
+        if hidden != self.hiding.is_on or (hidden and shown not in (None, self.hiding.shown)):
             self.show_whole()
             recorded = self._recorded_tapes()
-            self.hiding.switch(hidden)
+            self.hiding.switch(hidden, shown or frozenset())
             self._show_hiding(*recorded)
 
     def show_gradients(self, *keys: GradientKey) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtCore import SignalInstance
 
 from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.engine.protocol.messages import DeviceDetails
+from gradscribe.engine.protocol.slides import Slide
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem, Tape
 from gradscribe.engine.protocol.tape_file import RunProgram
@@ -51,6 +52,15 @@ class Doc(Struct, frozen=True):
     """True once the user has run it; a foreign program does not run before that."""
     interpreter: Interpreter | None = None
     """The Python that it runs in; None for Gradscribe's own."""
+    slides: tuple[Slide, ...] = ()
+    """The slides of a lecture on it, in order."""
+    saved_slides: tuple[Slide, ...] = ()
+    """The slides as they are in a file."""
+
+    @property
+    def has_unsaved(self) -> bool:
+        """True if its text or its slides are in no file as they are."""
+        return self.modified or self.slides != self.saved_slides
 
     @property
     def may_run(self) -> bool:

@@ -8,7 +8,7 @@ from gradscribe.app.export.image_job import run_in_thread
 from gradscribe.app.export.queue import WAITING, ExportJob
 from gradscribe.app.files import documents
 from gradscribe.app.files.documents import Refused
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 
 MOST_BYTES = 1 << 30
 """Largest file of weights that is read."""
@@ -40,7 +40,11 @@ class ModelJob(ExportJob):
             yield WAITING
         if answer.problem:
             raise Refused(
-                tr("{name} was not written: {problem}", name=self.name, problem=answer.problem)
+                tr(
+                    "{name} was not written: {problem}",
+                    name=self.name,
+                    problem=translated(answer.problem),
+                )
             )
         self._is_written = True
         yield from run_in_thread(lambda: documents.write_bytes(self._path, answer.data))
@@ -87,7 +91,11 @@ class WeightsJob(ExportJob):
             yield WAITING
         if answer.problem:
             raise Refused(
-                tr("{name} was not read: {problem}", name=self.name, problem=answer.problem)
+                tr(
+                    "{name} was not read: {problem}",
+                    name=self.name,
+                    problem=translated(answer.problem),
+                )
             )
         self._then(answer.data)
 

@@ -35,11 +35,14 @@ class RunJob(FileJob):
         tape: Tape,
         encode: Callable[[Mapping[int, Snapshot]], Sequence[bytes]],
         numbers: SnapshotSource,
+        written: Callable[[], None] = lambda: None,
     ) -> None:
+        """Write to ``path``, and call ``written`` when that is done."""
         super().__init__(path, lambda: encode(self._big))
         self._wanted, left = tape_file.summarized(tape)
         self._count = len(self._wanted) + left
         self._numbers, self._run_id = numbers, numbers.run_id
+        self._written = written
         self._big: dict[int, Snapshot] = {}
         self._waiting: set[int] = set()
 
@@ -61,6 +64,8 @@ class RunJob(FileJob):
         if missing := self._count - len(self._big):
             self.done_text += tr(", with {left_out}", left_out=tape_files.left_out(missing))
         yield from super().steps()
+        if self._is_written:
+            self._written()
 
     def _collect(self, numbers: SnapshotSource) -> Iterator[int]:
         since = QElapsedTimer()

@@ -20,6 +20,7 @@ from msgspec import Struct
 from gradscribe.app.files import atomic, checksummed
 from gradscribe.app.files.checksummed import DamagedFile, NewerVersion
 from gradscribe.app.files.file_kinds import foreign_kind
+from gradscribe.engine.protocol.slides import Slide
 from gradscribe.playback.translation import tr
 
 SESSION_SUFFIX = ".gradscribe"
@@ -46,6 +47,8 @@ class Draft(Struct, frozen=True):
     saved: str = ""
     foreign: bool = False
     """True if it came from outside: it does not run before the user has read it again."""
+    slides: tuple[Slide, ...] = ()
+    """Slides of a lecture on the program."""
 
 
 def read(path: Path, suffix: str = "") -> str:

@@ -91,7 +91,7 @@ def open_line(command: str, path: Path, line: int) -> str:
     if program is None:
         raise Refused(
             tr(
-                "{words} is not installed: choose another editor under Edit, Your editor",
+                "{words} is not installed: choose another editor under Edit, In your editor",
                 words=words[0],
             )
         )

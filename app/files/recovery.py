@@ -14,7 +14,7 @@ from gradscribe.app.files import atomic, documents
 from gradscribe.app.files.autosave import Autosave
 from gradscribe.app.files.documents import Draft, Drafts, Refused
 from gradscribe.app.files.file_watch import FileWatch, WatchHost
-from gradscribe.app.files.recovery_offers import RecoveryOffer, RecoveryOffers
+from gradscribe.app.files.recovery_offers import RecoveryOffer, RecoveryOffers, offered_name
 from gradscribe.app.files.session_file import SessionData
 from gradscribe.app.files.sessions import PROGRAM_FORMAT, RecoveredWork, Sessions, SessionSlot
 from gradscribe.app.runtime.notice import Notice
@@ -126,7 +126,7 @@ class Recovery(QObject):
         self.file.finish()
         self._left = None
         doc = self._host.session.doc
-        if doc.lesson or not doc.modified:
+        if doc.lesson or not doc.has_unsaved:
             # The user's own program was stashed when the lesson began.
             return
         if self._is_taken(doc.path):
@@ -141,7 +141,8 @@ class Recovery(QObject):
                 self._left = left
                 self._sync_first(lambda: atomic.sync_file(left.path))
             return
-        self._drafts.keep(Draft(doc.source, doc.path, doc.title, doc.saved, doc.foreign))
+        draft = Draft(doc.source, doc.path, doc.title, doc.saved, doc.foreign, doc.slides)
+        self._drafts.keep(draft)
         self._sync_first(lambda: self._drafts.sync(doc.path))
 
     def _sync_first(self, sync: Callable[[], None]) -> None:
@@ -166,7 +167,10 @@ class Recovery(QObject):
             other = self._drafts.find(path)
         except Refused:
             return True
-        return other is not None and other.source not in (doc.source, doc.saved)
+        if other is None:
+            return False
+        is_same = other.slides in ((), doc.slides, doc.saved_slides)
+        return not is_same or other.source not in (doc.source, doc.saved)
 
     def snapshot(self) -> SessionData:
         """Stash the work and return a snapshot of it, before something else is shown for a while.
@@ -181,7 +185,7 @@ class Recovery(QObject):
         """Restore a snapshot."""
         left, self._left = self._left, None
         self._restore(kept)
-        if kept.doc.modified:
+        if kept.doc.has_unsaved:
             self.adopt_draft(kept.doc.path)
         if left is not None and self._saver is not None:
             self._saver.then(left.drop)
@@ -232,7 +236,7 @@ class Recovery(QObject):
     def _offer(self, work: RecoveredWork[SessionData]) -> None:
         assert work.kept is not None
         choices = ((tr("Open"), lambda: self._open(work)), (tr("Discard"), work.slot.drop))
-        name, text = work.kept.doc.title, _words(work.kept)
+        name, text = offered_name(work.kept.doc), _words(work.kept)
         self.offers.add(RecoveryOffer(str(work.slot.path), name, text, choices))
 
     def _open(self, work: RecoveredWork[SessionData]) -> None:
@@ -315,8 +319,8 @@ def _is_worth(kept: SessionData) -> bool:
     doc = kept.doc
     if doc.lesson:
         return False
-    if not doc.path:
-        return doc.modified
+    if not doc.path or doc.slides != doc.saved_slides:
+        return doc.has_unsaved
     return doc.source != doc.saved and documents.differs(Path(doc.path), doc.source)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from gradscribe.app.document.state import Doc
 from gradscribe.app.runtime.notice import Notice, NoticeActions
 from gradscribe.playback.translation import tr
 
@@ -96,6 +97,17 @@ class RecoveryOffers:
                 self._show()
 
         return act
+
+
+def offered_name(doc: Doc) -> str:
+    """Return the title of a document; one without a title has its first line, too.
+
+    Several of them would not be told apart.
+    """
+    line = next((line.strip() for line in doc.source.splitlines() if line.strip()), "")
+    if doc.path or doc.title != Doc().title or not line:
+        return doc.title
+    return f"{doc.title}: {_short(line)}"
 
 
 def _names(offers: list[RecoveryOffer]) -> str:

@@ -8,6 +8,7 @@ from msgspec import Struct
 from gradscribe.app.document.state import Doc, View
 from gradscribe.app.files import checksummed, documents
 from gradscribe.app.files.checksummed import DamagedFile
+from gradscribe.engine.protocol.slides import plausible
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.editor.edit_history import EditStep, original_text
 
@@ -48,6 +49,8 @@ class SessionData(Struct, frozen=True):
             )
         if not -(1 << 63) <= doc.seed < 1 << 63:
             doc = msgspec.structs.replace(doc, seed=0)
+        slides = plausible(doc.slides)
+        doc = msgspec.structs.replace(doc, slides=slides) if slides != doc.slides else doc
         # The tape of a run that was opened from a file is not part of a session file.
         doc = msgspec.structs.replace(doc, recorded=None) if doc.recorded else doc
         # Not a valid file name: Python raises ValueError for it.

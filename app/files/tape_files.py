@@ -9,9 +9,10 @@ from gradscribe.app.files import documents
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.runtime.version import version
 from gradscribe.engine.protocol import tape_file
+from gradscribe.engine.protocol.slides import Slide
 from gradscribe.engine.protocol.tape import Snapshot, Tape
 from gradscribe.engine.protocol.tape_file import RunFile, RunProgram, RunView, UnreadableTape
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 
 SUFFIX = tape_file.SUFFIX
 
@@ -42,7 +43,9 @@ def read(path: Path) -> RunFile:
     try:
         found = tape_file.decode(data)
     except UnreadableTape as error:
-        raise Refused(tr("{path} cannot be opened: {error}", path=path, error=error)) from error
+        raise Refused(
+            tr("{path} cannot be opened: {error}", path=path, error=translated(str(error)))
+        ) from error
     if len(found.program.source.encode()) > documents.MAX_PROGRAM_BYTES:
         most = documents.MAX_PROGRAM_BYTES >> 20
         raise Refused(
@@ -75,8 +78,9 @@ def encode(
     tape: Tape,
     view: RunView | None = None,
     big: Mapping[int, Snapshot] | None = None,
+    slides: tuple[Slide, ...] = (),
 ) -> list[bytes]:
-    """Return the bytes of a run's file in pieces; ``big``: see `RunFile`.
+    """Return the bytes of a run's file in pieces; ``big`` and ``slides``: see `RunFile`.
 
     Raises:
         Refused: it is too long.
@@ -84,9 +88,11 @@ def encode(
     # At its end, a run is seen whole.
     view = view or RunView(position=len(tape.events))
     try:
-        return tape_file.encode(RunFile(program, tape, view, big=big or {}))
+        return tape_file.encode(RunFile(program, tape, view, big=big or {}, slides=slides))
     except UnreadableTape as error:
-        raise Refused(tr("The run cannot be saved: {error}", error=error)) from error
+        raise Refused(
+            tr("The run cannot be saved: {error}", error=translated(str(error)))
+        ) from error
 
 
 def left_out(count: int) -> str:

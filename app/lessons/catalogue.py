@@ -3,11 +3,13 @@
 import functools
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
 from gradscribe.app.files.documents import Refused, exists, read, resolve
 from gradscribe.engine import plugins
@@ -16,6 +18,7 @@ from gradscribe.playback.lessons.lesson import Lesson, LessonSummary
 from gradscribe.playback.lessons.parse import BadLesson, parse_head, parse_lesson
 from gradscribe.playback.translation import language, tr
 
+T = TypeVar("T")
 NAMES = re.compile(r"\d\d_\w+\.md")
 SUFFIX = ".md"
 """Suffix of the files with lessons."""
@@ -39,7 +42,7 @@ def summaries() -> tuple[LessonSummary, ...]:
         BadLesson: a file does not follow the format.
     """
     return (
-        *(parse_head(entry.name, _text(_folder(), entry.name)) for entry in builtin_files()),
+        *(_parsed(_folder(), entry.name, parse_head) for entry in builtin_files()),
         *_plugin_summaries(),
     )
 
@@ -55,21 +58,24 @@ def builtin(name: str) -> Lesson:
     """
     package, _, file = name.rpartition(":")
     folder = resources.files(package) if package else _folder()
-    return parse_lesson(name, _text(folder, file))
+    return _parsed(folder, file, lambda _, text: parse_lesson(name, text))
 
 
 def _folder() -> Traversable:
     return resources.files("gradscribe.assets") / "lessons"
 
 
-def _text(folder: Traversable, name: str) -> str:
-    """Return a lesson's text, in the language of the window if it is translated.
+def _parsed(folder: Traversable, name: str, parse: Callable[[str, str], T]) -> T:
+    """Return what ``parse`` makes of a lesson, in the language of the window if it is translated.
 
-    The translation of ``16_vectors.md`` is ``16_vectors.zh_CN.md`` next to it.
+    The translation of ``16_vectors.md`` is ``16_vectors.zh_CN.md`` next to it. A spoilt one gives
+    way to the lesson.
     """
     translation = folder / f"{name.removesuffix(SUFFIX)}.{language()}{SUFFIX}"
-    found = translation if translation.is_file() else folder / name
-    return found.read_text(encoding="utf-8")
+    if translation.is_file():
+        with suppress(BadLesson, OSError, UnicodeError):
+            return parse(name, translation.read_text(encoding="utf-8"))
+    return parse(name, (folder / name).read_text(encoding="utf-8"))
 
 
 def _plugin_summaries() -> Iterator[LessonSummary]:

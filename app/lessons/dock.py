@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QTabWidget, QWidget
 
 from gradscribe.app.document.clock import PlaybackClock
@@ -26,6 +26,9 @@ _LOOP = re.compile(r"^\s*(?:for|while)\b", re.MULTILINE)
 
 class LessonDock(QObject):
     """Own the lesson pane and the lesson controller, and attach them to the window."""
+
+    listed = Signal()
+    """The list of lessons was opened."""
 
     def __init__(
         self,
@@ -71,6 +74,7 @@ class LessonDock(QObject):
         shown = LessonList(self._ground, every, self.progress)
         shown.chosen.connect(self._open)
         shown.open_at(at or every[0].name)
+        self.listed.emit()
 
     def _go_on(self, name: str) -> None:
         self.show_lessons(after=name)

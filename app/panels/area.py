@@ -1,6 +1,6 @@
 """The area of a page in which panels are arranged: the usual arrangement, and docks around it."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, Protocol
 
 from PySide6.QtCore import QByteArray, QPoint, QRect, QSize, Qt, Signal
@@ -80,8 +80,8 @@ class PanelArea(QMainWindow):
         self._usual, self._arrangement = usual, arrangement
         self._homes: dict[str, PanelHome] = {}
         self._docks: dict[str, PanelDock] = {}
-        self._stays: frozenset[str] | None = None
-        """Panels that stay while presenting; None while not presenting."""
+        self._stays: Callable[[str], bool] | None = None
+        """Returns whether a panel stays while presenting; None while not presenting."""
         self._focus: QWidget | None = None
         """The widget of the panel that is being moved that had the keyboard."""
         self._awaited: set[str] = set()
@@ -264,18 +264,18 @@ class PanelArea(QMainWindow):
             event = QMouseEvent(kind, place, at + place - press, button, button, none)
             QApplication.sendEvent(dock, event)
 
-    def set_quiet(self, quiet: bool, stays: Collection[str] = ()) -> None:
-        """Show only these panels of those that are docked, without titles, or all again.
+    def set_quiet(self, stays: Callable[[str], bool] | None) -> None:
+        """Show only panels that stay, of those that are docked, without titles; None: all again.
 
         Windows stay: they may be on the screen that the audience does not see.
         """
-        self._stays = frozenset(stays) if quiet else None
+        self._stays = stays
         for dock in self._docks.values():
             self._fit_title(dock)
             self._follow(dock)
 
     def _follow(self, dock: PanelDock) -> None:
-        stays = self._stays is None or dock.objectName() in self._stays
+        stays = self._stays is None or self._stays(dock.objectName())
         dock.is_quiet = not (stays or dock.isFloating())
         dock.follow_content()
 

@@ -1,6 +1,6 @@
 """Control of the panels of a window: moves of the panel with the keyboard, and named layouts."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QByteArray, QObject, QPoint, Signal
@@ -21,8 +21,6 @@ FLAGS = ("left", "below", "right")
 """Settings that show and hide parts of the program's page."""
 SHAPE = "panels"
 """Name of the layout that the next start begins with, in the settings."""
-STAYING = ("program", "graph", "lesson", "timeline")
-"""Panels that stay while presenting."""
 
 Move = tuple[str, Callable[[], None]]
 """Title of a move of a panel, and what performs it."""
@@ -115,10 +113,10 @@ class Panels(QObject):
             at = below.mapToGlobal(QPoint(0, below.height()))
             menus.pop_up(below, at, self.moves(name))
 
-    def set_quiet(self, quiet: bool, stays: Collection[str] = STAYING) -> None:
-        """Show only these panels of those that are docked at the program's page, or all again."""
+    def set_quiet(self, quiet: bool, stays: Callable[[str], bool]) -> None:
+        """Show only panels that stay, of those docked at the program's page, or all again."""
         if "program" in self._areas:
-            self._areas["program"].set_quiet(quiet, stays)
+            self._areas["program"].set_quiet(stays if quiet else None)
 
     # Handles
 

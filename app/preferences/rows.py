@@ -29,6 +29,7 @@ GROUPS = {
     "appearance": tr("Appearance"),
     "graph": tr("Graph"),
     "playback": tr("Playback"),
+    "presenting": tr("Presenting"),
     "editor": tr("Editor"),
     "programs": tr("Programs"),
     "window": tr("Window"),
@@ -195,12 +196,14 @@ _PLAYBACK = (
         "playback",
         tr("The graph moves so that what plays stays in view."),
     ),
+)
+_PRESENTING = (
     Setting(
         "presenting_text",
         tr("Text while presenting"),
         1.35,
         NumberKind(1.0, 3.0, "%", 10.0, 100.0),
-        "playback",
+        "presenting",
         tr("Size of all text outside of the graph while presenting, of its usual size."),
     ),
     Setting(
@@ -208,8 +211,80 @@ _PLAYBACK = (
         tr("Pointer ring"),
         True,
         SwitchKind(),
-        "playback",
+        "presenting",
         tr("While presenting, a ring shows where the mouse is."),
+    ),
+    Setting(
+        "stays_menu",
+        tr("Menu bar"),
+        False,
+        SwitchKind(),
+        "presenting",
+        tr("The menu bar stays while presenting; Ctrl+K finds every command all the same."),
+    ),
+    Setting(
+        "stays_top",
+        tr("Title and playback"),
+        True,
+        SwitchKind(),
+        "presenting",
+        tr("The bar with title and buttons of playback stays while presenting."),
+    ),
+    Setting(
+        "stays_layers",
+        tr("Layers and device"),
+        False,
+        SwitchKind(),
+        "presenting",
+        tr("The buttons of values, gradients, shapes and device stay, with their bar."),
+    ),
+    Setting(
+        "stays_tools",
+        tr("Tools of the graph"),
+        False,
+        SwitchKind(),
+        "presenting",
+        tr("Search, zoom and path over the graph stay while presenting."),
+    ),
+    Setting(
+        "stays_program",
+        tr("Program"),
+        True,
+        SwitchKind(),
+        "presenting",
+        tr("The program stays while presenting."),
+    ),
+    Setting(
+        "stays_below",
+        tr("Panels below the program"),
+        False,
+        SwitchKind(),
+        "presenting",
+        tr("Legend, output and slides stay while presenting, together with the program."),
+    ),
+    Setting(
+        "stays_inspector",
+        tr("Inspector and tables"),
+        False,
+        SwitchKind(),
+        "presenting",
+        tr("Inspector, values and events stay while presenting."),
+    ),
+    Setting(
+        "stays_timeline",
+        tr("Time line"),
+        True,
+        SwitchKind(),
+        "presenting",
+        tr("The time line stays while presenting."),
+    ),
+    Setting(
+        "stays_status",
+        tr("Status line"),
+        False,
+        SwitchKind(),
+        "presenting",
+        tr("The line with the event that plays stays while presenting."),
     ),
 )
 _EDITOR = (
@@ -334,7 +409,8 @@ _RECORDS = (
     Setting("by_hand", tr("Score of gradients by hand"), "{}", RecordKind(is_progress)),
 )
 SETTINGS = (
-    *_APPEARANCE, *_GRAPH, *_PLAYBACK, *_EDITOR, *_PROGRAMS, *_WINDOW, *_FILMS, *_RECORDS,
+    *_APPEARANCE, *_GRAPH, *_PLAYBACK, *_PRESENTING, *_EDITOR, *_PROGRAMS, *_WINDOW, *_FILMS,
+    *_RECORDS,
 )  # fmt: skip
 BY_KEY = {row.key: row for row in SETTINGS}
 CHOICES = tuple(row for row in SETTINGS if row.group)

@@ -12,9 +12,10 @@ from PySide6.QtCore import (
     QRegularExpression,
     QSize,
     Signal,
+    SignalInstance,
 )
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QMenu, QMenuBar, QPushButton, QWidget
 
 from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.session import Session
@@ -27,8 +28,8 @@ from gradscribe.widgets.transport.buttons import TransportButtons
 Action = Literal["number", "play", "back", "wire", "lesson"]
 NUMBER = QRegularExpression(r"(?<![\w.#])-?\d+\.?\d*(?![\w.])")
 """A number in a program."""
-SPOT = QSize(28, 28)
-"""Area around a point of the graph that a callout does not cover."""
+SPOT = QSize(60, 34)
+"""Area around a point of the graph that a callout does not cover: a share stands there."""
 MOST_FOUND = 50
 """Most numbers that are looked at for one outside of comments."""
 
@@ -43,7 +44,10 @@ class TourParts:
     graph: GraphView
     buttons: TransportButtons
     lessons: QPushButton
-    """The button that opens the list of lessons."""
+    """The button that opens the list of lessons; hidden in a narrow window."""
+    menus: QMenuBar
+    lessons_shown: SignalInstance
+    """Emitted when the list of lessons opens, however it was asked for."""
     session: Session
     clock: PlaybackClock
 
@@ -57,6 +61,8 @@ class TourStop:
     text: str
     anchor: Callable[[TourParts], QRect]
     side: Side = "below"
+    reveal: Callable[[TourParts], None] = lambda _: None
+    """Brings what it speaks of into view."""
 
 
 def _area(parts: TourParts, widget: QWidget, inner: QRect | None = None) -> QRect:
@@ -64,27 +70,51 @@ def _area(parts: TourParts, widget: QWidget, inner: QRect | None = None) -> QRec
     if not widget.isVisible():
         return QRect()
     inner = widget.rect() if inner is None else inner
-    return QRect(widget.mapTo(parts.ground, inner.topLeft()), inner.size())
+    # The menu bar is not on the ground.
+    corner = parts.ground.mapFromGlobal(widget.mapToGlobal(inner.topLeft()))
+    return QRect(corner, inner.size())
 
 
-def _number(parts: TourParts) -> QRect:
-    """Return the area of the program's first number outside of comments, else of the program."""
-    editor = parts.editor
+def _found_number(editor: CodeEdit) -> QTextCursor:
+    """Return the selection of the program's first number outside of comments, else a null one."""
     cursor = QTextCursor(editor.document())
     for _ in range(MOST_FOUND):
         cursor = editor.document().find(NUMBER, cursor)
-        if cursor.isNull():
-            break
-        before = cursor.block().text()[: cursor.positionInBlock()]
-        if "#" in before:
-            continue
+        if cursor.isNull() or "#" not in cursor.block().text()[: cursor.positionInBlock()]:
+            return cursor
+    return QTextCursor()
+
+
+def _number(parts: TourParts) -> QRect:
+    """Return the area of the program's first number, else of the program."""
+    editor = parts.editor
+    cursor = _found_number(editor)
+    if not cursor.isNull():
         right = editor.cursorRect(cursor)
         cursor.setPosition(cursor.selectionStart())
         spot = editor.cursorRect(cursor).united(right).adjusted(-3, -2, 3, 2)
         if editor.viewport().rect().contains(spot):
             return _area(parts, editor.viewport(), spot)
-        break
     return _area(parts, editor)
+
+
+def _reveal_number(parts: TourParts) -> None:
+    """Put the caret into the program's first number: the line that plays may be far below it."""
+    cursor = _found_number(parts.editor)
+    if not cursor.isNull():
+        cursor.setPosition(cursor.selectionStart())
+        parts.editor.setTextCursor(cursor)
+        parts.editor.ensureCursorVisible()
+
+
+def _lessons(parts: TourParts) -> QRect:
+    """Return the area of the button with the lessons, else of the title of their menu."""
+    if parts.lessons.isVisible():
+        return _area(parts, parts.lessons)
+    learn = parts.menus.findChild(QMenu, "Learn")
+    if not isinstance(learn, QMenu):
+        return QRect()
+    return _area(parts, parts.menus, parts.menus.actionGeometry(learn.menuAction()))
 
 
 def _wire(parts: TourParts) -> QRect:
@@ -128,7 +158,7 @@ class StopWatch(QObject):
         elif action == "wire":
             parts.session.view_changed.connect(self._look)
         else:
-            parts.lessons.clicked.connect(self._finish)
+            parts.lessons_shown.connect(self._finish)
 
     def _finish(self) -> None:
         self.done.emit()
@@ -152,35 +182,42 @@ STOPS = (
         "number",
         tr("Drag a number"),
         tr(
-            "Press on this number and drag sideways, or put the caret in it and press "
-            "Ctrl+Up. The program runs again and every value follows."
+            "Press on this number and drag sideways, or press Ctrl+Up with the caret in it. "
+            "The program runs again and every value follows."
         ),
         _number,
         "above",
+        _reveal_number,
     ),
     TourStop(
         "play",
         tr("Play the run"),
-        tr("Values appear as they are computed, then the gradients on their way back."),
+        tr("Values appear as they are computed, then the gradients on their way back (F7)."),
         lambda parts: _area(parts, parts.buttons.play_button),
     ),
     TourStop(
         "back",
         tr("Step back"),
-        tr("The run is recorded: go back event by event, as often as you like."),
+        tr("The run is recorded: go back event by event, as often as you like (Alt+Left)."),
         lambda parts: _area(parts, parts.buttons.back_button),
     ),
     TourStop(
         "wire",
         tr("Look at an edge"),
-        tr("Click this edge: the inspector shows the share of the gradient that came back here."),
+        tr(
+            "Click this edge, or press Shift and an arrow key in the graph: the inspector shows "
+            "the share of the gradient that came back here."
+        ),
         _wire,
         "left",
     ),
     TourStop(
         "lesson",
         tr("Take a lesson"),
-        tr("Lessons ask you to predict, then show. The tour is in Help whenever you want it."),
-        lambda parts: _area(parts, parts.lessons),
+        tr(
+            "Lessons ask you to predict, then show (Ctrl+Shift+T). "
+            "The tour is in Help whenever you want it."
+        ),
+        _lessons,
     ),
 )

@@ -109,6 +109,7 @@ class Tour(QObject):
         # In the next turn: what the user does is not over when it is reported.
         self._watch.done.connect(self.advance, Qt.ConnectionType.QueuedConnection)
         self._watch.watch(stop.action)
+        stop.reveal(self._parts)
         self._point()
 
     def _drop_watch(self) -> None:

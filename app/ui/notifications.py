@@ -3,9 +3,10 @@
 from dataclasses import replace
 from functools import partial
 
+import shiboken6
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent
-from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QSizePolicy, QWidget
 
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.runtime.notice import Notice
@@ -18,12 +19,17 @@ MARGIN = 12
 
 
 class NotificationBar(QWidget):
-    """The bar, hidden while there is no notice. It never takes the focus."""
+    """The bar, hidden while there is no notice. It never takes the focus by itself.
+
+    When it hides with the focus in it, the focus goes back to where it was before.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._waiting: list[Notice] = []
         self._shown: Notice | None = None
+        self._before: QWidget | None = None
+        """The widget that had the focus before the bar."""
         self.card = QFrame()
         self.card.setProperty("notice", True)
         self.text = BrokenTextLabel()
@@ -46,6 +52,9 @@ class NotificationBar(QWidget):
         outer = hbox(self, margins=(MARGIN, MARGIN, MARGIN, 0))
         outer.addWidget(self.card)
         self.hide()
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            app.focusChanged.connect(self._remember)
 
     @property
     def notice(self) -> Notice | None:
@@ -99,7 +108,7 @@ class NotificationBar(QWidget):
         notice = self.notice
         if notice is None:
             self._shown = None
-            self.hide()
+            self._hide()
             return
         several = len(self._waiting) > 1
         self.count.setText(
@@ -112,6 +121,18 @@ class NotificationBar(QWidget):
         # Shown last: a change of a visible bar would lay out everything below it again.
         self.show()
         self._speak(notice)
+
+    def _remember(self, old: QWidget | None, now: QWidget | None) -> None:
+        if now is not None and self.isAncestorOf(now) and old and not self.isAncestorOf(old):
+            self._before = old
+
+    def _hide(self) -> None:
+        focused, before = self.window().focusWidget(), self._before
+        had_focus = focused is not None and self.isAncestorOf(focused)
+        self.hide()
+        # Qt would go on to the next widget of the tab order: a button of the top bar.
+        if had_focus and before is not None and shiboken6.isValid(before) and before.isVisible():
+            before.setFocus()
 
     def _fill(self, notice: Notice) -> None:
         # A path has no spaces to wrap at, and must not make the window wider.

@@ -8,7 +8,7 @@ from typing import BinaryIO
 from gradscribe.app.files.documents import Refused
 from gradscribe.engine.protocol import watch_file
 from gradscribe.engine.protocol.watch_file import UnreadableWatch, WatchRecord
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 
 MOST_BYTES = 1 << 18
 """Most bytes that are read at once, or those of a record that is longer."""
@@ -51,7 +51,7 @@ class WatchReader:
                 return []
             found, used = watch_file.decode(data)
         except UnreadableWatch as error:
-            self.trouble = str(error)
+            self.trouble = translated(str(error))
             return []
         except OSError as error:
             self.trouble = tr("it cannot be read any more: {value}", value=error.strerror or error)

@@ -18,7 +18,7 @@ from gradscribe.app.watch.reader import WatchReader
 from gradscribe.engine.protocol import watch_file
 from gradscribe.engine.protocol.watch_file import WatchEvent
 from gradscribe.playback.text import formatting
-from gradscribe.playback.translation import ngettext, tr
+from gradscribe.playback.translation import ngettext, tr, translated
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.open_windows import resize_within_screen
@@ -150,7 +150,7 @@ class WatchWindow(QWidget):
                 try:
                     self.data.add(record)
                 except ValueError as error:
-                    self.reader.trouble = str(error)
+                    self.reader.trouble = translated(str(error))
                     break
             if time.monotonic() - begun > TURN_S:
                 is_more = True
@@ -204,8 +204,12 @@ class WatchWindow(QWidget):
         chart.set_caption(words if rest > 0 else "")
 
     def _list(self, event: WatchEvent) -> None:
-        item = QListWidgetItem(tr("Step {step:,}   {text}", step=event.step, text=event.text))
-        item.setToolTip(tr("Open {path}", path=event.path) if event.path else event.text)
+        item = QListWidgetItem(
+            tr("Step {step:,}   {text}", step=event.step, text=translated(event.text))
+        )
+        item.setToolTip(
+            tr("Open {path}", path=event.path) if event.path else translated(event.text)
+        )
         if event.path:
             item.setText(tr("{text} (Enter opens it)", text=item.text()))
         item.setData(Qt.ItemDataRole.UserRole, event.path)
@@ -237,7 +241,7 @@ class WatchWindow(QWidget):
         words.append(self._condition())
         is_recent = time.monotonic() - self._said_at < SAID_S
         self.state.say(self._said if is_recent else " · ".join(words))
-        notes = [header.note if header is not None else "", self._trouble()]
+        notes = [translated(header.note) if header is not None else "", self._trouble()]
         self.note.say(". ".join(note for note in notes if note))
         self.note.setVisible(any(notes))
         self.record.setEnabled(not data.has_ended)

@@ -1,11 +1,14 @@
 """The bar on top of the window and the status line at its bottom."""
 
+import re
+
 from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QSizePolicy, QWidget
 
 from gradscribe.app.document.state import ENGINE_DIED, Doc, Layer, Result, View
 from gradscribe.app.link.python_search import python_name
+from gradscribe.app.ui.speech import announce
 from gradscribe.app.window.device_button import DeviceButton
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.explain.devices import devices_of
@@ -47,7 +50,7 @@ class TopBar(QFrame):
         self.lessons.clicked.connect(self.lessons_pressed)
         self._buttons = buttons
         self._doc = Doc()
-        self._quiet = False
+        self._quiet = self._bare = False
         self.title = plain_label(role="heading")
         self.counts = plain_label(role="caption")
         self.layers = {name: self._layer(name) for name in LAYERS}
@@ -112,11 +115,14 @@ class TopBar(QFrame):
         for name, button in self.layers.items():
             button.setChecked(bool(getattr(view, name)))
 
-    def set_quiet(self, quiet: bool) -> None:
-        """Show only the workspaces, the title and the playback, or everything."""
-        self._quiet = quiet
+    def set_quiet(self, quiet: bool, has_layers: bool = False) -> None:
+        """Show only the workspaces, the title and the playback, or everything.
+
+        ``has_layers``: with the layers and the device all the same.
+        """
+        self._quiet, self._bare = quiet, quiet and not has_layers
         for button in (*self.layers.values(), self.device):
-            button.setVisible(not quiet)
+            button.setVisible(not self._bare)
         self._fit()
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
@@ -146,7 +152,7 @@ class TopBar(QFrame):
             aside[:1],
             (self._buttons.speed_label,),
             slider,
-            () if self._quiet else (self.device,),
+            () if self._bare else (self.device,),
             aside[1:],
         )
         whole = metrics.horizontalAdvance(title)
@@ -161,7 +167,7 @@ class TopBar(QFrame):
             for extra in group:
                 extra.setVisible(not tight)
                 taken -= _room(extra) if tight else 0
-        if not self._quiet and self.device.isVisibleTo(self):
+        if not self._bare and self.device.isVisibleTo(self):
             taken += self.device.grow(self.width() - taken - whole + least)
         room = max(MIN_TITLE_WIDTH, self.width() - taken + least)
         self.title.setText(metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, room))
@@ -179,13 +185,13 @@ class TopBar(QFrame):
 
     def _fold_layers(self, folds: bool) -> None:
         """Show one button for all layers where large text leaves no space for a button each."""
-        self.shown_layers.setVisible(folds and not self._quiet)
+        self.shown_layers.setVisible(folds and not self._bare)
         for button in self.layers.values():
-            button.setVisible(not (folds or self._quiet))
+            button.setVisible(not (folds or self._bare))
 
     def _layers_width(self, folds: bool) -> int:
         shown = (self.shown_layers,) if folds else tuple(self.layers.values())
-        return 0 if self._quiet else sum(map(_room, shown))
+        return 0 if self._bare else sum(map(_room, shown))
 
     def _fixed_width(self) -> int:
         buttons = self._buttons
@@ -223,8 +229,9 @@ class StatusLine(QFrame):
         row.addWidget(self.engine)
 
     def say(self, remark: str) -> None:
-        """Show a remark for `REMARK_MS`."""
+        """Show a remark for `REMARK_MS`, and have it read out."""
         self._said = remark
+        announce(self, remark)
         self._quiet.start()
         self._refresh()
 
@@ -244,6 +251,7 @@ class StatusLine(QFrame):
         problem = problem_line(result)
         if problem and problem != self._problem:
             self._said = ""
+            announce(self, problem)
         self._problem = problem
         self._refresh()
         self.engine.setText(engine_line(result, doc))
@@ -314,8 +322,9 @@ def truncation_notes(result: Result) -> tuple[str, str]:
     tape = result.tape
     short, whole = [], []
     if tape.truncated:
-        short += [part.partition(";")[0] for part in tape.truncated.rstrip(".").split(". ")]
-        whole.append(tape.truncated)
+        parts = [translated(f"{part}.") for part in tape.truncated.rstrip(".").split(". ")]
+        short += [re.split("[;；]", part.rstrip(".。"))[0] for part in parts]
+        whole.append(translated(tape.truncated))
     if tape.dropped:
         short.append(
             tr(

@@ -1,5 +1,6 @@
 """Build actions, menus, shortcuts and palette lines from the commands."""
 
+import re
 from collections.abc import Iterable
 from functools import partial
 
@@ -8,7 +9,7 @@ from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
 from gradscribe.app import commands
-from gradscribe.app.commands import MENUS, Command, MenuChoice
+from gradscribe.app.commands import MENUS, SECTIONS, Command, MenuChoice
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.commands.context_menus import COMMANDS, Subject
 from gradscribe.app.files.documents import Refused
@@ -16,6 +17,9 @@ from gradscribe.app.preferences.rows import CHOICES
 from gradscribe.app.ui import popup
 from gradscribe.app.ui.palette import CommandPalette, PaletteLine
 from gradscribe.playback.translation import tr
+
+_LETTER = re.compile(r"\(&.\)|&")
+"""The mark of the letter that opens a menu, as in ``&File`` and ``文件(&F)``."""
 
 
 class Menus(QObject):
@@ -29,6 +33,7 @@ class Menus(QObject):
         self._bare: dict[str, Command] = {}
         for name, title in MENUS.items():
             menu = bar.addMenu(title)
+            menu.setObjectName(name)
             menu.setToolTipsVisible(True)
             menu.aboutToShow.connect(self.refresh)
             self._fill(menu, [one for one in self._commands if one.place[0] == name], owner)
@@ -36,27 +41,41 @@ class Menus(QObject):
 
     def _fill(self, menu: QMenu, entries: list[Command], owner: QWidget) -> None:
         group = entries[0].place[1] if entries else ""
+        sections: dict[str, QMenu] = {}
         for one in entries:
             if one.place[1] != group:
                 menu.addSeparator()
                 group = one.place[1]
-            if one.choices:
-                self._add_submenu(menu, one)
-                continue
-            action = QAction(one.title, menu)
-            action.setToolTip(one.tip)
-            action.setStatusTip(one.tip)
-            action.setShortcuts([QKeySequence(key) for key in one.keys])
-            action.setCheckable(one.checked is not None)
-            action.triggered.connect(lambda _=False, one=one: self.perform(one))
-            if one.bare:
-                # The part after a tab is shown where the shortcut stands.
-                action.setText(f"{one.title}\t{one.bare[0]}")
-            # An action in a hidden menu bar has no shortcuts unless a shown widget has it too.
-            owner.addAction(action)
-            menu.addAction(action)
-            self._actions[one.id] = action
-            self._bare |= {QKeySequence(key).toString(): one for key in one.bare}
+            self._add(self._section(menu, one.section, sections), one, owner)
+
+    def _section(self, menu: QMenu, name: str, made: dict[str, QMenu]) -> QMenu:
+        """Return the submenu of that name, or the menu itself for an empty one."""
+        if not name:
+            return menu
+        if name not in made:
+            made[name] = menu.addMenu(SECTIONS[name])
+            made[name].setToolTipsVisible(True)
+        return made[name]
+
+    def _add(self, menu: QMenu, one: Command, owner: QWidget) -> None:
+        """Add the action of a command to a menu, or its submenu of choices."""
+        if one.choices:
+            self._add_submenu(menu, one)
+            return
+        action = QAction(one.title, menu)
+        action.setToolTip(one.tip)
+        action.setStatusTip(one.tip)
+        action.setShortcuts([QKeySequence(key) for key in one.keys])
+        action.setCheckable(one.checked is not None)
+        action.triggered.connect(lambda _=False, one=one: self.perform(one))
+        if one.bare:
+            # The part after a tab is shown where the shortcut stands.
+            action.setText(f"{one.title}\t{one.bare[0]}")
+        # An action in a hidden menu bar has no shortcuts unless a shown widget has it too.
+        owner.addAction(action)
+        menu.addAction(action)
+        self._actions[one.id] = action
+        self._bare |= {QKeySequence(key).toString(): one for key in one.bare}
 
     def _add_submenu(self, menu: QMenu, one: Command) -> None:
         sub = menu.addMenu(one.title)
@@ -170,7 +189,7 @@ class Menus(QObject):
                     yield PaletteLine(title, choice.tip, "", partial(self.choose, choice))
             else:
                 keys = ", ".join(_shown(key) for key in (*one.bare, *one.keys)[:2])
-                menu = one.place[0]
+                menu = _LETTER.sub("", MENUS[one.place[0]])
                 yield PaletteLine(f"{menu}: {one.title}", one.tip, keys, partial(self.perform, one))
         yield from _setting_lines(self._context)
         yield from _manual_lines(self._context)

@@ -6,7 +6,7 @@ from gradscribe.app.runtime.notice import Notice, NoticeActions
 from gradscribe.app.training.session.session import TrainSession
 from gradscribe.engine import plugins
 from gradscribe.engine.protocol.training import Catalogue
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 
 KEY = "plugins"
 
@@ -20,7 +20,7 @@ class PluginNotice(QObject):
         session.catalogue_changed.connect(self._post)
 
     def _post(self, catalogue: Catalogue) -> None:
-        lines = sorted({*catalogue.left_out, *map(str, plugins.broken())})
+        lines = sorted({*map(translated, catalogue.left_out), *map(str, plugins.broken())})
         if lines:
             others = tr(". And {value} more", value=len(lines) - 1) if lines[1:] else ""
             self._notices.post(Notice(KEY, f"{lines[0]}{others}", more="\n".join(lines)))

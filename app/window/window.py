@@ -13,7 +13,6 @@ from gradscribe.app.commands import file, learn, tensor_edits, train
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.compare.changes_controller import ChangesController, ChangeViews
 from gradscribe.app.compare.controller import CompareController
-from gradscribe.app.document.announcer import PlaybackAnnouncer
 from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.error_fix import ErrorFix
 from gradscribe.app.document.findings_controller import FindingsController
@@ -37,7 +36,6 @@ from gradscribe.app.link.client import Link
 from gradscribe.app.manual.window import Manual
 from gradscribe.app.panels.controller import Panels
 from gradscribe.app.panels.program_page import make_area, make_page
-from gradscribe.app.presenting.presentation import Presentation, Remote
 from gradscribe.app.ranks.controller import RanksController
 from gradscribe.app.tour.stops import TourParts
 from gradscribe.app.tour.tour import Tour
@@ -59,8 +57,10 @@ from gradscribe.app.ui.tool_windows.figure_charts import FigureCharts
 from gradscribe.app.ui.tool_windows.parameter_window import ProgramParameters
 from gradscribe.app.ui.tool_windows.tensor_windows import TensorWindows
 from gradscribe.app.window import new_window
+from gradscribe.app.window.announcers import start_announcers
 from gradscribe.app.window.bars import StatusLine, TopBar
 from gradscribe.app.window.color_key import ColorKeyController
+from gradscribe.app.window.lecture_parts import keep_controls, make_lecture
 from gradscribe.app.window.menus import Menus
 from gradscribe.app.window.output_tab import OutputTab
 from gradscribe.app.window.pane_keys import make_pane_cycle
@@ -135,8 +135,7 @@ class Window(QMainWindow):
         self.hand, self.backward_code = self._make_hand()
         self.python = self._make_python()
         self.typing, self.costs = self._make_typing(), ProgramCosts(self.session, self, self.look)
-        remote = Remote(self._turn, partial(self._perform, "play.reset"), self._play_on)
-        self.presentation = Presentation(self, settings, self.graph, remote)
+        self.presentation, self.lecture = make_lecture(self)
         self.tour = self._make_tour()
         self.context = self._make_context()
         FocusRing(self)
@@ -234,7 +233,8 @@ class Window(QMainWindow):
 
     def _make_tour(self) -> Tour:
         top, parts = self.top, (self.ground, self.editor, self.graph, self.transport.buttons)
-        return Tour(TourParts(*parts, top.lessons, self.session, self.clock), self.look, self)
+        lessons = top.lessons, self.menuBar(), self.lesson_dock.listed
+        return Tour(TourParts(*parts, *lessons, self.session, self.clock), self.look, self)
 
     def _make_context(self) -> CommandContext:
         return CommandContext(
@@ -276,6 +276,7 @@ class Window(QMainWindow):
             session_store=self.workspaces.saving,
             export_queue=self.export_queue,
             presentation=self.presentation,
+            lecture=self.lecture,
             film_span=FilmSpan(),
             edit_step=self.transport.strip.edit_step,
             step_pane=make_pane_cycle(self).step,
@@ -380,7 +381,9 @@ class Window(QMainWindow):
         self.workspaces.exported.connect(self._write_export)
         self.workspaces.session.store.runs_changed.connect(self.menus.refresh)
         self.export_queue.busy_changed.connect(self.menus.refresh)
-        self.presentation.changed.connect(self.menus.refresh)
+        for part in (self.presentation, self.lecture):
+            part.changed.connect(self.menus.refresh)
+        self.lecture.said.connect(self.status.say)
         self.export_queue.ended.connect(self.status.say)
         self.top.layer_pressed.connect(self._set_layer)
         self.editor.refused.connect(self.status.say)
@@ -399,7 +402,7 @@ class Window(QMainWindow):
         self.loop_curves.said.connect(self.status.say)
         self.loop_curves.found.connect(self.transport.strip.set_curves)
         self.loop_curves.grown.connect(self.transport.strip.set_growth)
-        PlaybackAnnouncer(self.session, self.graph)
+        start_announcers(self.session, self.settings, self.graph, self.status)
         self.graph.installEventFilter(self)
         self.graph.picked.connect(self.history.pick)
         self.graph.following_changed.connect(
@@ -440,6 +443,7 @@ class Window(QMainWindow):
         self.columns.recall(settings)
         SettingsFollower(settings, self.session, self.clock, self).follow_all()
         self._show_view()
+        keep_controls(self)
         for key in ("left", "memory", "complete", "follow"):
             self._show_settings(key)
         # Last: what it has to say would be taken for a remark of before.
@@ -494,14 +498,6 @@ class Window(QMainWindow):
         if key == "pointer_ring":
             self.menus.refresh()
         if key in ("left", "below", "right", "presenting"):
-            quiet = self.settings.flag("presenting")
-            left, below, right = (self.settings.flag(name) for name in ("left", "below", "right"))
-            self.columns.set_quiet(quiet)
-            self.panels.set_quiet(quiet)
-            self.columns.show_parts(left, below and not quiet, right and not quiet)
-            self.menuBar().setVisible(not quiet)
-            for part in (self.top, self.status, self.loop_curves, self.over):
-                part.set_quiet(quiet)
             self._show_heading()
             self.menus.refresh()
 
@@ -531,20 +527,6 @@ class Window(QMainWindow):
             train.write_export(self.context, message.kind, message.data)
         except Refused as refusal:
             self.status.say(str(refusal))
-
-    def _perform(self, name: str) -> None:
-        self.menus.perform_by(name)
-
-    def _turn(self, by: int) -> None:
-        """Go on or back by what is played at a time, and show where that is."""
-        if self.workspaces.current == "program":
-            self.graph.follow_on()
-            self.clock.turn(by)
-        else:
-            self._perform("play.step" if by > 0 else "play.back")
-
-    def _play_on(self) -> None:
-        self._perform("play.toggle")
 
     def _set_layer(self, name: Layer, on: bool) -> None:
         self.session.show_layers({name: on})

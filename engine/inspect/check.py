@@ -172,8 +172,10 @@ def _note(tape: Tape, target: _Target, smooth: bool, kink: str) -> str:
     if target.is_older:
         notes.append("With its numbers before the last update")
     if target.passes > 1:
-        which = "first" if target.value.is_leaf else "last"
-        notes.append(f"In the {which} of {target.passes} backward passes that reach it")
+        notes.append(
+            f"In the {'first' if target.value.is_leaf else 'last'} of {target.passes} backward "
+            "passes that reach it"
+        )
     return ". ".join(notes)
 
 

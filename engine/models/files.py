@@ -15,7 +15,6 @@ from gradscribe.engine.models import safetensors
 
 MOST_BYTES = 500 << 20
 """Maximum bytes of the weights in one message."""
-NO_ONNX = "ONNX needs a package that is not installed here: {}"
 
 State = dict[str, torch.Tensor]
 
@@ -85,7 +84,8 @@ def check_onnx() -> None:
     """Raise `ModelFileError` if a package of ONNX is missing."""
     missing = [name for name in ("onnx", "onnxscript") if importlib.util.find_spec(name) is None]
     if missing:
-        raise ModelFileError(NO_ONNX.format(" and ".join(missing)))
+        names = " and ".join(missing)
+        raise ModelFileError(f"ONNX needs a package that is not installed here: {names}")
 
 
 def _traced(module: nn.Module, inputs: Inputs) -> "torch.export.ExportedProgram":

@@ -3,7 +3,8 @@
 A line with type and version, then sections: a header (name, stored size, unpacked size, SHA-256 of
 these and of the stored bytes) and MessagePack compressed by zlib. Rows are columns with the names
 of their fields, so that a later version with more fields reads the files of this one. The numbers
-of big tensors, of which the tape has statistics alone, stand in sections of their own at the end.
+of big tensors, of which the tape has statistics alone, stand in sections of their own at the end,
+and so do the slides of a lecture.
 """
 
 import hashlib
@@ -19,6 +20,7 @@ from msgspec import Struct
 
 from gradscribe.engine.protocol import check_tape, packing
 from gradscribe.engine.protocol.check_replies import MAX_PEEKED
+from gradscribe.engine.protocol.slides import Slide, plausible
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Snapshot, Tape
 from gradscribe.engine.protocol.wire import columns, incremental
@@ -91,6 +93,8 @@ class RunFile(Struct, frozen=True):
     has_numbers: bool = True
     big: Mapping[int, Snapshot] = {}
     """All numbers of tensors that the tape only summarizes, by their index in its snapshots."""
+    slides: tuple[Slide, ...] = ()
+    """The slides of a lecture on the run, in order."""
 
 
 class _Rest(Struct, frozen=True):
@@ -99,6 +103,10 @@ class _Rest(Struct, frozen=True):
     tape: msgspec.Raw
     fields: dict[str, tuple[str, ...]]
     counts: dict[str, int]
+
+
+class _Lecture(Struct, frozen=True):
+    slides: tuple[Slide, ...]
 
 
 class _End(Struct, frozen=True):
@@ -173,6 +181,8 @@ def _raw_sections(run: RunFile) -> Iterator[tuple[str, bytes]]:
                 yield name, chunk
     for part in _in_chunks(run.big):
         yield "numbers", _encoder.encode(part)
+    if run.slides:
+        yield "lecture", b"".join(packing.pack(_Lecture(run.slides)))
 
 
 def _in_chunks(big: Mapping[int, Snapshot]) -> Iterator[dict[int, Snapshot]]:
@@ -220,8 +230,20 @@ def decode(data: bytes) -> RunFile:
         found.trouble = found.trouble or "its numbers are spoilt"
         tape = _without_rows(rest)
     big = _big(found, tape) if has_numbers else {}
+    slides = _slides(found) if has_numbers else ()
     about, shown = _plausible(program), _fitting(view, tape)
-    return RunFile(about, tape, shown, found.trouble, has_numbers, big)
+    return RunFile(about, tape, shown, found.trouble, has_numbers, big, slides)
+
+
+def _slides(found: _Found) -> tuple[Slide, ...]:
+    """Return the slides, none if they are spoilt."""
+    if "lecture" not in found.sections:
+        return ()
+    lecture = _decoded(found, "lecture", _Lecture)
+    if lecture is None:
+        found.trouble = found.trouble or "its slides are spoilt"
+        return ()
+    return plausible(lecture.slides)
 
 
 def _check_version(data: bytes) -> int:

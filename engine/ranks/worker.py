@@ -109,10 +109,11 @@ class RankProgram:
 
     def _reason(self, status: Status, recorder: Recorder, line: int) -> Problem:
         waits = [row for row in recorder.log.collectives if not row.is_done]
-        at = f" on line {line}" if line else ""
-        doing = f"waited in {waits[-1].kind}{at}" if waits else f"was{at or ' at its end'}"
-        if not waits and (call := ending.waiting_call()):
-            doing = f"waited in {call}{at}"
+        call = waits[-1].kind if waits else ending.waiting_call()
+        if call:
+            doing = f"waited in {call} on line {line}" if line else f"waited in {call}"
+        else:
+            doing = f"was on line {line}" if line else "was at its end"
         if status == "timeout":
             text = f"Rank {self.rank} {doing} when the {self.request.timeout:g} s were over"
             hint = "The other ranks never reached it." if waits else ""

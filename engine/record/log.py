@@ -321,9 +321,13 @@ class Log:
             line = self.user_line()
         except Exception:  # noqa: BLE001 - the line may be what could not be read
             line = 0
+        name = type_name(type(error))
         self.truncated = (
-            f"Recording stopped{f' at line {line}' if line else ''} where torch did what could not "
-            f"be read ({type_name(type(error))}); the program ran on."
+            f"Recording stopped at line {line} where torch did what could not be read ({name}); "
+            "the program ran on."
+            if line
+            else f"Recording stopped where torch did what could not be read ({name}); the program "
+            "ran on."
         )
 
     def is_complete(self) -> bool:
@@ -353,9 +357,9 @@ class Log:
         """Return a message on what is missing from the tape; empty if nothing is."""
         left = ""
         if self.omitted_prints:
-            lines = "line" if self.omitted_prints == 1 else "lines"
             left = (
-                f"{self.omitted_prints:,} printed {lines} only in the output; the tape steps "
-                f"through the first {len(self.prints):,}."
+                f"{self.omitted_prints:,} printed "
+                f"{'line' if self.omitted_prints == 1 else 'lines'} only in the output; the "
+                f"tape steps through the first {len(self.prints):,}."
             )
         return " ".join(filter(None, (self.truncated, left)))

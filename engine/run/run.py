@@ -401,16 +401,19 @@ def _explained(exc: BaseException, request: Run, recorder: Recorder) -> Problem:
     failed = recorder.backward.failed
     if failed is None or recorder.backward.failed_by is not exc:
         return problem
-    note = f"It happened in {failed.kind.name}{_of_op(failed, recorder)}."
-    return Problem(problem.type, problem.message, f"{note} {problem.hint}".strip(), problem.place)
+    hint = f"{_where_it_failed(failed, recorder)} {problem.hint}".strip()
+    return Problem(problem.type, problem.message, hint, problem.place)
 
 
-def _of_op(row: NodeRow, recorder: Recorder) -> str:
+def _where_it_failed(row: NodeRow, recorder: Recorder) -> str:
+    name = row.kind.name
     if row.op is None:
-        return ""
+        return f"It happened in {name}."
     op = recorder.log.ops[row.op]
     span = recorder.source.span(op.where)
-    return f", the backward of {op.op} on line {span[0]}" if span else f" of {op.op}"
+    if span:
+        return f"It happened in {name}, the backward of {op.op} on line {span[0]}."
+    return f"It happened in {name} of {op.op}."
 
 
 @contextmanager

@@ -36,6 +36,17 @@ def hidden_keys(index: Index, shown: frozenset[GradientKey]) -> frozenset[Gradie
     return frozenset(index.arrivals) - _open_keys(index, shown)
 
 
+def hidden_so_far(index: Index, shown: frozenset[GradientKey], position: int) -> list[GradientKey]:
+    """Return the owners of hidden gradients that passes have reached, in that order."""
+    owned = {gradient_key(index, value) for value in index.tape.values}
+    reached = (
+        (index.arrivals[key][0].event, key)
+        for key in hidden_keys(index, shown) & owned
+        if index.arrivals[key][0].event < position
+    )
+    return [key for _, key in sorted(reached)]
+
+
 def _open_keys(index: Index, shown: frozenset[GradientKey]) -> frozenset[GradientKey]:
     """Return the owners whose gradients have numbers: shown, given, or between shown ones.
 

@@ -81,10 +81,10 @@ def _start(target: HandTarget) -> str:
 def problem_text(problem: Problem) -> str:
     """Return the error of code as one line, with its line where there are several."""
     if problem.type == "NotCompared":
-        return problem.message
+        return translated(problem.message)
     where = tr("Line {line}: ", line=problem.place.line) if problem.place.line > 1 else ""
     hint = f". {translated(problem.hint)}" if problem.hint else ""
-    return f"{where}{problem.type}: {problem.message}{hint}"
+    return f"{where}{problem.type}: {translated(problem.message)}{hint}"
 
 
 def shape_text(row: HandRow, name: str) -> str:
@@ -123,7 +123,7 @@ def slip_text(slip: Slip, target: HandTarget, index: Index) -> str:
     other = value_name(index, slip.other) if slip.other >= 0 else tr("the other factor")
     return {
         "factor": f"{at}{_missing_factor(slip, index)}",
-        "rule": f"{at}{slip.text}",
+        "rule": f"{at}{translated(slip.text)}",
         "operand": tr(
             "{at}the derivative by {name} is {other}, not {name} itself",
             at=at,

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from gradscribe.engine.protocol.messages import CostKind, CostName, CostRow, MeasuredCosts
 from gradscribe.playback.text import formatting
-from gradscribe.playback.translation import ngettext, tr
+from gradscribe.playback.translation import ngettext, tr, translated
 
 TITLES: dict[CostKind, str] = {
     "no_grad": tr("no_grad next to grad"),
@@ -61,10 +61,10 @@ def _cells(row: CostRow) -> tuple[str, ...]:
 def cost_words(answer: MeasuredCosts) -> str:
     """Return what the measured costs are of, and what follows from them."""
     if answer.problem:
-        return tr("Not measured. {problem}.", problem=answer.problem)
+        return tr("Not measured. {problem}.", problem=translated(answer.problem))
     rows = {row.name: row for row in answer.rows}
     said = _of_recording(rows) if answer.kind == "no_grad" else _of_modes(rows, answer)
-    notes = [answer.note] if answer.note else []
+    notes = [translated(answer.note)] if answer.note else []
     if not answer.agrees:
         notes.append(tr("The two modes do not give the same derivative of this program"))
     if answer.is_random:

@@ -84,7 +84,7 @@ class RunData:
             "routes": self.tables.routes.items,
             "frames": self.tables.frames.items,
             "grids": self.tables.grids.items,
-            "leftOut": [tape.truncated] * bool(tape.truncated) + self.left_out,
+            "leftOut": [translated(tape.truncated)] * bool(tape.truncated) + self.left_out,
         }
 
     def _stop(self) -> int:

@@ -18,7 +18,7 @@ def tool(monkeypatch):
     return importlib.import_module("manual_pages")
 
 
-@pytest.mark.parametrize("name", ["commands", "messages", "options", "file-formats"])
+@pytest.mark.parametrize("name", ["commands", "keyboard", "messages", "options", "file-formats"])
 def test_a_page_is_what_make_docs_writes(tool, name):
     assert (tool.MANUAL / f"{name}.md").read_text(encoding="utf-8") == tool.PAGES[name]()
 

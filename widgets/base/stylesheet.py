@@ -93,6 +93,9 @@ QPushButton[crumb="true"]:focus { padding: 1px 6px; }
 QToolButton[slim="true"] { padding: 0px 6px; min-height: 16px; }
 QToolButton[slim="true"]:focus { padding: 0px 5px; }
 QToolButton::menu-indicator { image: none; }
+QLineEdit QToolButton, QLineEdit QToolButton:hover, QLineEdit QToolButton:focus {
+  background: transparent; border: none; padding: 0px; min-height: 0px;
+}
 QFileDialog QToolButton { padding: 3px; }
 QFileDialog QToolButton:focus { padding: 2px; }
 QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
@@ -101,6 +104,7 @@ QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit, QTextEdit {
   background: @surface@; color: @ink@; border: 1px solid @line@; border-radius: 8px;
   padding: 4px 8px; selection-background-color: @selection@; selection-color: @on_selection@;
 }
+QLineEdit { lineedit-clear-button-icon: url("@icons@/clear.svg"); }
 QLineEdit:hover, QSpinBox:hover, QDoubleSpinBox:hover, QComboBox:hover {
   border-color: @line_strong@;
 }

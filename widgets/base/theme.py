@@ -129,6 +129,11 @@ class Theme:
         palette.setColor(disabled, QPalette.ColorRole.Accent, self.line)
         return palette
 
+    @property
+    def disabled(self) -> QColor:
+        """Colour of the text of controls that are off."""
+        return mix(self.ink3, self.panel, 0.6)
+
     def stylesheet(self, scale: float = 1.0) -> str:
         """Return the style sheet of the whole window; see `widgets.base.stylesheet` for its names.
 
@@ -136,7 +141,7 @@ class Theme:
         """
         tokens = {token: self.color(token).name() for token in token_names()}
         tokens["selection_hover"] = mix(self.selection, self.ink, 0.86).name()
-        tokens["disabled"] = mix(self.ink3, self.panel, 0.6).name()
+        tokens["disabled"] = self.disabled.name()
         tokens["check"] = "check-dark" if self.dark else "check-light"
         sheet = self.thicken(stylesheet.fill(tokens, mono_families(), scale))
         # Widgets take another font of the application only with another sheet.

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHeaderView, QLayout, QTreeWidget, QTreeWidgetItem
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
+from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.open_windows import resize_within_screen
 from gradscribe.widgets.base.splitter import GripSplitter
@@ -83,6 +84,7 @@ class CodeWindow(QWidget):
         for column in range(len(COLUMNS)):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)
+        HeadKeys(table)
         table.itemActivated.connect(lambda item: self._choose(item))
         table.itemClicked.connect(lambda item: self._choose(item))
         menus.offer_copies(table)

@@ -258,7 +258,7 @@ class CurveChart(CurvePlot):
         words = self._stretch_words()
         if not words and self.view.hasFocus():
             # Curves grow many times a second: they are read where the keyboard is.
-            words = [in_words(curve) for curve in self._shown()[:LISTED]]
+            words = list(self.sentences()[:LISTED])
         self.view.setAccessibleDescription(". ".join(filter(None, words)))
 
     @property
@@ -370,6 +370,10 @@ class CurveChart(CurvePlot):
                 made.append(MenuEntry(again, self.retrain))
             made.append(MenuEntry(tr("Drop the stretch"), self.drop_stretch))
         return made
+
+    def sentences(self) -> Sequence[str]:
+        """Return steps, latest and least number and trend of each curve, and the stretch's."""
+        return [*self._stretch_words(), *map(in_words, self._shown())]
 
     def table(self) -> Iterator[str]:
         """Yield the numbers in sight, exactly as they were recorded, as parts of a CSV file."""

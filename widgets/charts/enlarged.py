@@ -1,6 +1,7 @@
 """A chart in a window of its own, which shows what its source shows."""
 
 from collections.abc import Callable
+from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, SignalInstance
 from PySide6.QtGui import QKeyEvent
@@ -87,3 +88,9 @@ def enlarge_curves(source: CurveChart) -> ChartWindow:
     chart.mark(source.position)
     source.marked.connect(chart.mark)
     return ChartWindow(source, chart, copy, source.refreshed)
+
+
+def enlarge_picture(source: Plot, make: Callable[[], Plot]) -> ChartWindow:
+    """Return a window with a second painted plot, which copies what ``source`` shows."""
+    larger: Any = make()
+    return ChartWindow(source, larger, lambda: larger.copy_from(source), source.canvas.refreshed)

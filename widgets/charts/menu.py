@@ -6,7 +6,15 @@ from pathlib import Path
 from typing import Protocol
 
 from PySide6.QtCore import QBuffer, QObject, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QImage, QPainter
+from PySide6.QtGui import (
+    QAction,
+    QContextMenuEvent,
+    QGuiApplication,
+    QImage,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+)
 from PySide6.QtWidgets import QFileDialog, QMenu, QPushButton, QWidget
 
 from gradscribe.playback.translation import tr
@@ -17,6 +25,8 @@ from gradscribe.widgets.charts.navigation import Navigation
 from gradscribe.widgets.charts.view import ChartView
 from gradscribe.widgets.graph.paint.svg import DPI, fix_svg
 from gradscribe.widgets.graph.snapshot import png_bytes
+from gradscribe.widgets.plots.numbers_window import ChartNumbers
+from gradscribe.widgets.plots.plot import ENLARGE_KEYS, TABLE_KEY
 
 SCALE = 2
 """Pixels of a saved picture per pixel of the screen."""
@@ -52,12 +62,15 @@ class MenuChart(Protocol):
     def draw_still(self, painter: QPainter, area: QRectF) -> None:
         """Draw the chart without what the mouse points at."""
 
+    def sentences(self) -> Sequence[str]:
+        """Return a summary of what is in sight."""
+
     def table(self) -> Iterator[str]:
         """Yield the numbers in sight as parts of a CSV file."""
 
 
 class ChartMenu(QObject):
-    """Opens the menu of a chart, and saves and copies its picture and numbers.
+    """Opens the menu of a chart, and shows, saves and copies its picture and numbers.
 
     ``chart`` is the widget itself, which is a `MenuChart`, too; ``pictured`` is the widget whose
     picture is taken, by default the parent of ``view``. ``fetch`` calls its argument once the
@@ -86,7 +99,18 @@ class ChartMenu(QObject):
         self._fetch = fetch or (lambda then: then())
         self._pictured: QWidget = pictured or view.parentWidget()
         self.writing = TimeSlices(TURN_MS, self)
+        self.numbers = ChartNumbers(chart, view, self._fetch)
         view.asked.connect(self._open)
+        view.keyed.connect(self._press)
+
+    def _press(self, happened: QKeyEvent) -> None:
+        if happened.key() == TABLE_KEY:
+            self.numbers.open()
+        elif happened.key() in ENLARGE_KEYS and self.enlarges:
+            self.enlarged.emit()
+        else:
+            return
+        happened.accept()
 
     def _open(self, happened: QContextMenuEvent) -> None:
         menu = self.menu()
@@ -98,7 +122,8 @@ class ChartMenu(QObject):
         menu, navigation = QMenu(self._view), self._navigation
         menu.addAction(tr("Show all"), navigation.fit)
         if self.enlarges:
-            menu.addAction(tr("Enlarge"), self.enlarged.emit)
+            _show_key(menu.addAction(tr("Enlarge"), self.enlarged.emit), ENLARGE_KEYS[0])
+        _show_key(menu.addAction(tr("Show the numbers"), self.numbers.open), TABLE_KEY)
         menu.addSeparator()
         frozen = navigation.is_frozen
         freeze = MenuEntry(tr("Freeze the axes"), lambda: navigation.freeze(not frozen), frozen)
@@ -212,3 +237,10 @@ class ChartMenu(QObject):
             )
         finally:
             partial.unlink(missing_ok=True)
+
+
+def _show_key(action: QAction, key: Qt.Key) -> None:
+    """Show a key next to an entry; the chart itself takes it."""
+    action.setShortcut(QKeySequence(key))
+    action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+    action.setShortcutVisibleInContextMenu(True)

@@ -55,7 +55,7 @@ class PlanePlot(Protocol):
     def summary(self, x: Axis, y: Axis) -> list[str]:
         """Return the statistics of a region, one line each."""
 
-    def table(self, x: Axis, y: Axis) -> Iterator[str]:
+    def table_between(self, x: Axis, y: Axis) -> Iterator[str]:
         """Yield what is between two axes as parts of a CSV file."""
 
     def options_offered(self) -> Sequence[tuple[str, Callable[[], object], bool | None]]:
@@ -139,9 +139,15 @@ class PlaneHands(QObject):
         """Draw the chart without what the mouse points at."""
         self.plot.draw_still(painter, area)
 
+    def sentences(self) -> Sequence[str]:
+        """Return a summary of the region, or else of what is in sight."""
+        seen = self.region or self.navigation.axes()
+        caption = self.widget.caption.said()
+        return [*([caption] if caption else []), *self.plot.summary(*seen)]
+
     def table(self) -> Iterator[str]:
         """Yield the numbers in sight as parts of a CSV file."""
-        return self.plot.table(*self.navigation.axes())
+        return self.plot.table_between(*self.navigation.axes())
 
     def _switch(self, do: Callable[[], object]) -> None:
         """Do what an option does; an axis that got another scale shows everything again."""

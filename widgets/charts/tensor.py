@@ -24,7 +24,7 @@ from gradscribe.engine.protocol.regions import (
     matrix_shape,
 )
 from gradscribe.playback.text import formatting
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.theme import Theme, contrast
 from gradscribe.widgets.charts.levels import LevelsView, colored, pixel_image
@@ -236,7 +236,7 @@ class TensorChart(QWidget):
         pending = self._pending
         if pending is None or region.serial != pending.serial or self.subject is None:
             return
-        self._pending, self.problem = None, region.problem
+        self._pending, self.problem = None, translated(region.problem)
         if region.problem:
             self.view.refresh()
             self.moved.emit()

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from gradscribe.engine.protocol.regions import Part, ReadRegion, Region
 from gradscribe.playback.text import formatting
-from gradscribe.playback.translation import ngettext, tr
+from gradscribe.playback.translation import ngettext, tr, translated
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label, sheet
@@ -206,7 +206,7 @@ class TensorWindow(QWidget):
             return
         if not reading.take(region):
             self._drop_table()
-            self.said.emit(region.problem or tr("The numbers are gone"))
+            self.said.emit(translated(region.problem) or tr("The numbers are gone"))
         elif reading.asked is not None:
             # In a turn of its own: a table at hand would be read in a single, long one.
             self._next_piece.start()
@@ -305,6 +305,11 @@ class TensorWindow(QWidget):
         wide, high = self.levels.width(), area.height()
         if not self.chart.words():
             self.levels.draw_still(painter, QRectF(0, 0, wide, high))
+
+    def sentences(self) -> Sequence[str]:
+        """Return what the tensor is, and the number that is pointed at."""
+        words = (self.title.said(), self.caption.said(), self.readout.said())
+        return [text for text in words if text]
 
     def table(self) -> Iterator[str]:
         """Return the numbers in sight, as they were read last, as parts of a CSV file, once."""

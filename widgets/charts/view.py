@@ -24,6 +24,8 @@ from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.focus.ring import OWN_FOCUS
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.plots.key_pointer import KeyPointer
+from gradscribe.widgets.plots.plot import ENLARGE_KEYS, KEPT_FOCUS, TABLE_KEY
 
 # At the end of the program nothing is left that its clean-up could find.
 pg.setConfigOption("exitCleanup", False)
@@ -49,9 +51,9 @@ NAVIGATION_KEYS = {
     Qt.Key.Key_Equal,
     Qt.Key.Key_Minus,
     Qt.Key.Key_Home,
+    TABLE_KEY,
+    *ENLARGE_KEYS,
 }
-_KEPT_FOCUS = (Qt.FocusReason.ActiveWindowFocusReason, Qt.FocusReason.PopupFocusReason)
-"""The window was left, or a menu opened: the focus comes back as it was."""
 _BY_KEYBOARD = (
     Qt.FocusReason.TabFocusReason,
     Qt.FocusReason.BacktabFocusReason,
@@ -179,7 +181,12 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
         self.theme = Theme.load("light")
         self.keys: set[int] = set(NAVIGATION_KEYS)
         """The keys that the chart takes although the window has shortcuts of them."""
-        self.setAccessibleName(tr("Chart: arrows move it, plus and minus zoom, Home shows all"))
+        self.setAccessibleName(
+            tr(
+                "Chart: arrows move it, plus and minus zoom, Home shows all, "
+                "T opens its numbers, C shows a pointer"
+            )
+        )
         self._has_focus_frame = False
         self.setProperty(OWN_FOCUS, True)
         self._draw, self._draw_over = draw, draw_over
@@ -193,6 +200,7 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
         self.setStyleSheet("QGraphicsView { background: transparent }")
         view.setAutoFillBackground(False)
         view.setMouseTracking(True)
+        self.pointer = KeyPointer(view, self)
 
     def _area(self) -> QRectF:
         return QRectF(self.viewport().rect())
@@ -280,7 +288,7 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
         if (
             happened.type() == QEvent.Type.ShortcutOverride
             and isinstance(happened, QKeyEvent)
-            and happened.key() in self.keys
+            and (happened.key() in self.keys or self.pointer.takes(happened.key()))
             and not happened.modifiers() & _COMMANDS
         ):
             happened.accept()
@@ -290,18 +298,24 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
     def keyPressEvent(self, happened: QKeyEvent) -> None:
         """Offer a key to the chart; called by Qt."""
         happened.setAccepted(False)
-        if not happened.modifiers() & _COMMANDS:
+        if happened.modifiers() & _COMMANDS:
+            return
+        if self.pointer.press(happened):
+            happened.accept()
+        else:
             self.keyed.emit(happened)
 
     def focusInEvent(self, happened: QFocusEvent) -> None:
         """Show a frame if the keyboard has brought the focus; called by Qt."""
         super().focusInEvent(happened)
         self.entered.emit()
-        if happened.reason() not in _KEPT_FOCUS:
+        if happened.reason() not in KEPT_FOCUS:
             self._has_focus_frame = happened.reason() in _BY_KEYBOARD
         self.viewport().update()
 
     def focusOutEvent(self, happened: QFocusEvent) -> None:
-        """Hide the frame; called by Qt."""
+        """Hide the frame and the pointer; called by Qt."""
         super().focusOutEvent(happened)
+        if happened.reason() not in KEPT_FOCUS:
+            self.pointer.leave()
         self.viewport().update()

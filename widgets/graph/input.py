@@ -22,6 +22,10 @@ WHEEL_STEP = 1.0015
 """Zoom factor per eighth of a degree of the wheel."""
 
 _NONE, _SHIFT = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
+_CONTROL = Qt.KeyboardModifier.ControlModifier
+PAN_PX = 60
+"""Pixels by which Ctrl and an arrow key move the graph."""
+_SIDES = {"up": (0, 1), "down": (0, -1), "left": (1, 0), "right": (-1, 0)}
 _WAYS: dict[int, keyboard_navigation.Direction] = {
     Qt.Key.Key_Up: "up",
     Qt.Key.Key_Down: "down",
@@ -213,11 +217,15 @@ class GraphInput(QObject):
     def _press_key(self, key: int, modifiers: Qt.KeyboardModifier) -> bool:
         """Navigate with the arrows, zoom with + and -, fit with 0, open a module with Enter.
 
-        With Shift the arrows lead onto a wire, and from one to the next.
+        With Shift the arrows lead onto a wire, and from one to the next; with Ctrl they move the
+        graph.
         """
         canvas, middle = self._canvas, QPointF(self._widget.rect().center())
         about = self._cursor if self._widget.underMouse() else middle
-        if key in _WAYS:
+        if key in _WAYS and modifiers & _CONTROL:
+            right, down = _SIDES[_WAYS[key]]
+            self.camera_requested.emit(canvas.camera.moved(right * PAN_PX, down * PAN_PX))
+        elif key in _WAYS:
             self._walk(_WAYS[key], onto_wires=modifiers == _SHIFT)
         elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
             self._zoom(1.2, about)

@@ -306,6 +306,11 @@ class GraphView(QWidget):
         self._following.is_paused = self._following.is_paused or is_moved
         self._look_at(camera, False)
 
+    @property
+    def shows_whole(self) -> bool:
+        """True while the whole graph stays in view."""
+        return self._fitted and not self._partial
+
     def fit(self) -> None:
         """Show the whole graph."""
         self._fitted, self._partial, self._following.is_paused = True, False, False
@@ -396,7 +401,7 @@ class GraphView(QWidget):
         """Reserve a corner of this size at the upper right where the whole graph is shown."""
         if corner != self._key_corner:
             self._key_corner = corner
-            if self._fitted and not self._partial:
+            if self.shows_whole:
                 self._look_at(self._whole(), True)
 
     def zoom_by(self, factor: float, about: QPointF | None = None) -> None:
@@ -408,15 +413,13 @@ class GraphView(QWidget):
         """Center the view on a card, at ``zoom`` if that is given."""
         box = self.stage().boxes.get(key)
         if box is not None:
-            self._leave_fit()
-            self._look_at(centered(box, self.canvas.size, zoom or self.camera().zoom), True)
+            self.glide_to(centered(box, self.canvas.size, zoom or self.camera().zoom))
 
     def zoom_to(self, key: str) -> None:
         """Show a card with its neighbours, a wire with both its ends, or a whole frame."""
         box = viewport.surrounding_box(self.stage(), key)
         if not box.isEmpty():
-            self._leave_fit()
-            self._look_at(fitting(box, self.canvas.size), True)
+            self.glide_to(fitting(box, self.canvas.size))
 
     def reveal(self, key: str) -> None:
         """Scroll a card, or the source of a wire, into view if it is not."""
@@ -430,8 +433,7 @@ class GraphView(QWidget):
         """Glide to a view with all of these cards, unless they are in sight."""
         target = viewport.view_of(self.stage(), keys, self.camera(), self.canvas.size)
         if target is not None:
-            self._leave_fit()
-            self._look_at(target, True)
+            self.glide_to(target)
 
     def _first_look(self, glide: bool = False) -> None:
         """Move to the first view of a new picture, or of the same one in a new widget size."""
@@ -451,10 +453,11 @@ class GraphView(QWidget):
         size, least = self.canvas.size, self._least_zoom
         return viewport.whole_view(stage, size, scale, self._key_corner, least)
 
-    def _leave_fit(self) -> None:
-        """Keep the view from now on, and follow nothing for a while."""
+    def glide_to(self, camera: Camera) -> None:
+        """Move to ``camera``, keep that view, and follow nothing for a while."""
         self._fitted = self._partial = False
         self._following.is_paused = True
+        self._look_at(camera, True)
 
     def _hold(self, old: Stage) -> QPointF | None:
         """Keep the header of the module that opened or closed in place on the screen."""

@@ -17,7 +17,7 @@ from gradscribe.engine.protocol.messages import Probed
 from gradscribe.engine.protocol.tape import Problem
 from gradscribe.playback.lab import dtypes
 from gradscribe.playback.lab.explain import explain_shapes
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.boxes import STRETCH, hbox, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.single_shot import single_shot
@@ -172,7 +172,7 @@ class ShapeLab(QWidget):
         self._has_jacobians = bool(probed.jacobians)
         self._show_numbers(self.numbers.isChecked())
         self.numbers.setVisible(bool(probed.inputs or probed.results))
-        self.note.say(probed.note)
+        self.note.say(translated(probed.note))
         self.note.setVisible(bool(probed.note))
         kinds = dict.fromkeys(cells.snapshot.dtype for cells in (*probed.inputs, *probed.results))
         self.kinds.say("\n".join(dtypes.describe(kind) for kind in kinds))
@@ -192,7 +192,7 @@ class ShapeLab(QWidget):
         marks: list[QTextEdit.ExtraSelection] = []
         if problem is not None:
             place = tr("Line {line}: ", line=problem.place.line) if problem.place.line else ""
-            parts = [problem.message.rstrip("."), problem.hint.rstrip(".")]
+            parts = [translated(part).rstrip(".。") for part in (problem.message, problem.hint)]
             self.problem.say(f"{place}{'. '.join(part for part in parts if part)}")
             marks = error_selections(self.editor, problem.place, self._theme.error)
         self.editor.setExtraSelections(marks)

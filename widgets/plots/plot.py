@@ -2,8 +2,9 @@
 
 import contextlib
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -23,8 +24,10 @@ from PySide6.QtCore import (
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
+    QFocusEvent,
     QFontMetricsF,
     QGuiApplication,
+    QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -41,12 +44,25 @@ from gradscribe.widgets.base.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.drawing.axes import Axis, tick_label
 from gradscribe.widgets.plots.drawing.polylines import PixelPoints, to_points
+from gradscribe.widgets.plots.key_pointer import KeyPointer
+from gradscribe.widgets.plots.numbers_window import ChartNumbers
 
 EDGE = 16
 """Pixels between the border of a panel and its contents."""
 TICK_PX = 11
 LEAST_AXIS_HEIGHT = 26.0
 """Least pixels below the base line of a plot, for the tick labels."""
+TABLE_KEY = Qt.Key.Key_T
+"""Opens the numbers of the chart that has the keyboard."""
+ENLARGE_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+"""Open a window of its own for it."""
+KEPT_FOCUS = (Qt.FocusReason.ActiveWindowFocusReason, Qt.FocusReason.PopupFocusReason)
+"""The window was left, or a menu opened: the focus comes back as it was."""
+_COMMANDS = (
+    Qt.KeyboardModifier.ControlModifier
+    | Qt.KeyboardModifier.AltModifier
+    | Qt.KeyboardModifier.MetaModifier
+)
 _MENU_BUTTONS = (Qt.MouseButton.RightButton, Qt.MouseButton.MiddleButton)
 LEAST_CANVAS = 130
 """Least height of the canvas in pixels with a caption above it; scaled with the text size, as the
@@ -56,19 +72,26 @@ canvas contains text, too."""
 class Canvas(QWidget):
     """The painted part of a plot, which delegates painting and events to the plot.
 
-    The painted pixmap is cached until the plot requests a refresh.
+    The painted pixmap is cached until the plot requests a refresh. Keys open its numbers and move
+    a pointer over it.
     """
+
+    refreshed = Signal()
 
     def __init__(self, plot: "Plot") -> None:
         super().__init__(plot)
         self._plot = plot
         self._kept = PixmapCache(self, lambda painter: plot.draw(painter, QRectF(self.rect())))
+        self.pointer = KeyPointer(self)
         self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName(tr("Picture: T opens its numbers, C shows a pointer"))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def refresh(self) -> None:
         """Discard the cached pixmap and repaint."""
         self._kept.refresh()
+        self.refreshed.emit()
 
     def sizeHint(self) -> QSize:
         """Return a readable size."""
@@ -93,7 +116,33 @@ class Canvas(QWidget):
         """Offer events to the plot first, except for presses of other buttons than the left."""
         if isinstance(happened, QMouseEvent) and happened.button() in _MENU_BUTTONS:
             return super().event(happened)
+        if isinstance(happened, QKeyEvent):
+            if self.pointer.is_on and self._press(happened):
+                return True
+            return self._plot.handle(happened) or self._press(happened) or super().event(happened)
         return self._plot.handle(happened) or super().event(happened)
+
+    def _press(self, happened: QKeyEvent) -> bool:
+        """Use a key for the pointer or the numbers, before the window's shortcuts do."""
+        if happened.modifiers() & _COMMANDS:
+            return False
+        opens = happened.key() == TABLE_KEY
+        enlarges = happened.key() in ENLARGE_KEYS and self._plot.enlarges
+        if not (opens or enlarges or self.pointer.takes(happened.key())):
+            return False
+        if happened.type() == QEvent.Type.ShortcutOverride:
+            happened.accept()
+        elif happened.type() != QEvent.Type.KeyPress:
+            return False
+        elif not self.pointer.press(happened):
+            self._plot.numbers.open() if opens else self._plot.enlarged.emit()
+        return True
+
+    def focusOutEvent(self, happened: QFocusEvent) -> None:
+        """Hide the pointer, unless the focus comes back by itself; called by Qt."""
+        super().focusOutEvent(happened)
+        if happened.reason() not in KEPT_FOCUS:
+            self.pointer.leave()
 
 
 class Plot(QWidget):
@@ -103,6 +152,8 @@ class Plot(QWidget):
     """Description of what is under the mouse; empty for nothing."""
     wished = Signal()
     """Other views of the engine are needed."""
+    enlarged = Signal()
+    """The user wishes to see the plot in a window of its own."""
 
     def __init__(
         self,
@@ -116,6 +167,8 @@ class Plot(QWidget):
         self.mouse: QPointF | None = None
         """The place of the mouse on the canvas, as `follow_mouse` noted it; None: elsewhere."""
         self.heading, self.caption = Heading(title), Label("caption")
+        self.enlarges = False
+        """True if `enlarged` is heard, so that it is offered."""
         self.is_titled = True
         """False if a tab or the like already says the title."""
         self.tools = hbox(None, spacing=6)
@@ -137,6 +190,11 @@ class Plot(QWidget):
         self.set_caption(subtitle)
         self.setAccessibleName(title)
         self.setStyleSheet(sheet(self.theme))
+
+    @cached_property
+    def numbers(self) -> ChartNumbers:
+        """The window with its numbers."""
+        return ChartNumbers(self, self)
 
     def prepare(self) -> None:
         """Draw ahead of painting, as painting the whole window is slow enough."""
@@ -213,6 +271,15 @@ class Plot(QWidget):
     def draw(self, painter: QPainter, area: QRectF) -> None:
         """Draw into ``area``."""
 
+    def sentences(self) -> Sequence[str]:
+        """Return a summary of what is shown, for the window with its numbers."""
+        words = (self.caption.said(), self.accessibleDescription(), self.step.said())
+        return [text for text in dict.fromkeys(words) if text]
+
+    def table(self) -> Iterator[str]:
+        """Yield what is shown as parts of a CSV file; nothing if it has no numbers."""
+        yield from ()
+
     def handle(self, happened: QEvent) -> bool:  # noqa: ARG002
         """Handle an event of the canvas; return whether it was consumed."""
         return False
@@ -223,6 +290,9 @@ class Plot(QWidget):
             self,
             menus.place_in(self, happened),
             (
+                *([(tr("Enlarge"), self.enlarged.emit)] if self.enlarges else []),
+                (tr("Show the numbers"), self.numbers.open),
+                ("", self.refresh),
                 (tr("Copy the picture"), self.copy_picture),
                 (tr("Save the picture as PNG…"), self._ask_picture),
             ),

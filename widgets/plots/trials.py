@@ -1,7 +1,7 @@
 """Results of a sweep as pictures: points over one option, and lines over all of them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -10,10 +10,11 @@ from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPen, QP
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from gradscribe.playback.text import formatting
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.plots.drawing.axes import Axis, axis_around
 from gradscribe.widgets.plots.drawing.colors import depth_color
+from gradscribe.widgets.plots.drawing.plane_table import csv_lines
 from gradscribe.widgets.plots.plot import (
     EDGE,
     TICK_PX,
@@ -130,6 +131,18 @@ class TrialPlot(Plot):
         """Return the trials with a loss, the worst first, so that the best is drawn last."""
         with_loss = [trial for trial in self.trials if math.isfinite(trial.loss)]
         return sorted(with_loss, key=lambda trial: -trial.loss)
+
+    def table(self) -> Iterator[str]:
+        """Yield a row per trial: its number, its options and its loss."""
+        yield csv_lines([("trial", *self.names, "loss")])
+        for trial in self.trials:
+            yield csv_lines([(str(trial.number), *map(str, trial.values), str(trial.loss))])
+
+    def sentences(self) -> Sequence[str]:
+        """Return how many trials have ended, and what the best one is."""
+        ended = self.ended()
+        count = ngettext("{count:,} trial has ended", "{count:,} trials have ended", len(ended))
+        return [count, *([tr("best: {words}", words=ended[-1].words)] if ended else [])]
 
     def color(self, place: int, count: int) -> QColor:
         """Return the colour of a trial by its rank, the best last."""

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from gradscribe.playback.text.cost_words import COLUMNS, CostCells
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
+from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.open_windows import resize_within_screen
 from gradscribe.widgets.base.theme import Theme
@@ -70,6 +71,7 @@ class CostWindow(QWidget):
         self.table.setItemDelegateForColumn(TIME, _Bar(self))
         self.table.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         self.table.header().setStretchLastSection(True)
+        HeadKeys(self.table)
         policy = self.table.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.table.setSizePolicy(policy)

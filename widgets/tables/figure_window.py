@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QFileDialog, QLayout, QMenu, QVBoxLayout, QWidget
 
 from gradscribe.engine.protocol.figures import Figure
 from gradscribe.playback.text import formatting
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.boxes import hbox, push_button
 from gradscribe.widgets.base.labels import plain_label, sheet
 from gradscribe.widgets.base.menus import open_by_key, place_in
@@ -233,8 +233,8 @@ class FigureWindow(QWidget):
         self._plots: list[Plot] = []
         self.whole = push_button(tr("Show all"), self, self.show_all, tip=tr("Everything (Home)"))
         self.save = push_button(tr("Save picture…"), self, self._save_as)
-        self.note = plain_label(figure.note)
-        self.canvas.read.connect(lambda words: self.note.setText(words or figure.note))
+        self.note = plain_label(translated(figure.note))
+        self.canvas.read.connect(lambda words: self.note.setText(words or translated(figure.note)))
         below = hbox(None, (self.note, 1), self.whole, self.save)
         column = QVBoxLayout(self)
         # A minimum size would be sent to the window system; not every one accepts it.

@@ -179,9 +179,13 @@ class FindingCard(QFrame):
         self.menu_requested.emit(self, event.globalPos())
         event.accept()
 
+    def _words(self, line: int) -> str:
+        is_one = len(self._lines()) == 1
+        return tr("Line {line}", line=line) if is_one else tr("Lines {line}", line=line)
+
     def _link(self, line: int, first: bool) -> QPushButton:
         text, tip = (
-            tr("Line {line}", line=line) if first else str(line),
+            self._words(line) if first else str(line),
             tr("Go to line {line}", line=line),
         )
         button = push_button(text, self, lambda: self.line_requested.emit(line), "link", tip=tip)

@@ -16,7 +16,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFontMetrics, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QLineEdit,
@@ -32,6 +32,7 @@ from gradscribe.playback.text import formatting
 from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import hbox, vbox
+from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Label, sheet, tip
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.tables.cell_text import shown_text
@@ -263,6 +264,7 @@ class ParameterTable(QWidget):
         self.filter.setAccessibleName(tr("Filter by name"))
         self.filter.setClearButtonEnabled(True)
         self.filter.textChanged.connect(self._filter)
+        self.filter.returnPressed.connect(self._pick_first)
         self.count = Label("caption", "", self).fit_text()
         self.view = QTableView(self)
         self._configure_view()
@@ -282,6 +284,7 @@ class ParameterTable(QWidget):
         configure_row_view(view, tr("Parameters"))
         view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         view.setSortingEnabled(True)
+        HeadKeys(view)
         # The order of use, until a column is chosen.
         view.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
         view.viewport().installEventFilter(self)
@@ -316,6 +319,20 @@ class ParameterTable(QWidget):
         if event.type() == QEvent.Type.Resize:
             self._fit_columns()
         return False
+
+    def keyPressEvent(self, pressed: QKeyEvent) -> None:
+        """Go from the filter to the table with the down arrow; called by Qt."""
+        if pressed.key() == Qt.Key.Key_Down and self.filter.hasFocus():
+            self.view.setFocus()
+            if not self.view.currentIndex().isValid():
+                self.view.selectRow(0)
+        else:
+            super().keyPressEvent(pressed)
+
+    def _pick_first(self) -> None:
+        if self.filter.text() and self.sorted.rowCount():
+            self.view.selectRow(0)
+            self._pick(self.sorted.index(0, NAME))
 
     def _fit_columns(self) -> None:
         scale = self._cells.theme.scale

@@ -15,6 +15,7 @@ from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from gradscribe.playback.translation import tr
+from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import sheet, tip
 from gradscribe.widgets.base.theme import Theme
 
@@ -121,6 +122,7 @@ class TrialTable(QTableView):
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)
         self.setSortingEnabled(True)
+        HeadKeys(self)
         self.sortByColumn(0, Qt.SortOrder.AscendingOrder)
         self.doubleClicked.connect(lambda index: self.opened.emit(self._number(index)))
         self.selectionModel().currentRowChanged.connect(lambda now, _: self._select(now))

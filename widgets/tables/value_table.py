@@ -101,6 +101,11 @@ def column_widths(
     return [name, value, gradient]
 
 
+def _tight(value: str) -> str:
+    """Return a shape in its first shorter form, and any other text as it is."""
+    return (forms(value) or (value,))[0] if "×" in value else value
+
+
 class ValueModel(QAbstractTableModel):
     """The table model: name, value, gradient; rows are updated in place if possible."""
 
@@ -272,6 +277,9 @@ class ValueTable(QWidget):
         room = self.view.viewport().width()
         least = 0
         if sum(padded) > room:
+            # A shape without its spaces says all of it; a name that is cut does not.
+            tight = {TYPICAL_TEXTS[1], *(_tight(row.value) for row in rows)}
+            padded[1] = min(padded[1], PAD + max(map(self._advance, tight)))
             shapes = {(forms(row.value) or ("",))[0] for row in rows if "×" in row.value}
             # Values are not bold.
             thin = QFontMetrics(self._cells.theme.font(13)).horizontalAdvance

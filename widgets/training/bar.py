@@ -172,7 +172,7 @@ class TrainingBar(QFrame):
         self.play.setToolTip(f"{text} (Space)")
         shape = "pause" if playing else "play"
         color = self._theme.on_selection
-        self.play.setIcon(icon(shape, color, self.devicePixelRatioF()))
+        self.play.setIcon(icon(shape, color, self.devicePixelRatioF(), off=self._theme.disabled))
         metrics = QFontMetrics(self._theme.font(13, 600))
         self.play.setMinimumWidth(metrics.horizontalAdvance(tr("Pause")) + ICON + 36)
 

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from gradscribe.playback.text import formatting
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
+from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Heading, sheet, tip
 from gradscribe.widgets.base.menus import RowMenu, copy_text
 from gradscribe.widgets.base.theme import Theme
@@ -75,6 +76,7 @@ class RunTable(QWidget):
         self.table.setWordWrap(False)
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        HeadKeys(self.table)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         column = vbox(self, margins=(12, 12, 8, 8))
         column.addWidget(self.heading)

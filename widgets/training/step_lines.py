@@ -7,7 +7,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.flow_layout import FlowLayout
 from gradscribe.widgets.base.labels import Label, elided_label, sheet, tip
@@ -114,7 +114,7 @@ class StepLines(QWidget):
             self._changed = {}
         self._led_to = led_to
         self._done = index + 1
-        self._changed[index] = tuple(changed)
+        self._changed[index] = tuple(map(translated, changed))
         self._highlight()
 
     def _highlight(self) -> None:

@@ -15,11 +15,25 @@ SLOWEST, FASTEST = 0.25, 8.0
 ICON, ROOM = 12, 4
 
 
-def icon(shape: str, color: QColor, ratio: float = 1.0, trailing: bool = False) -> QIcon:
+def icon(
+    shape: str,
+    color: QColor,
+    ratio: float = 1.0,
+    trailing: bool = False,
+    off: QColor | None = None,
+) -> QIcon:
     """Return a small icon: ``play``, ``pause``, ``back`` or ``step``.
 
-    The gap between icon and text is part of it, on the left for a ``trailing`` icon.
+    The gap between icon and text is part of it, on the left for a ``trailing`` icon. ``off`` is the
+    colour on a button that is disabled; by default Qt pales ``color``.
     """
+    made = QIcon(_drawn(shape, color, ratio, trailing))
+    if off is not None:
+        made.addPixmap(_drawn(shape, off, ratio, trailing), QIcon.Mode.Disabled)
+    return made
+
+
+def _drawn(shape: str, color: QColor, ratio: float, trailing: bool) -> QPixmap:
     pixmap = QPixmap(round((ICON + ROOM) * ratio), round(ICON * ratio))
     pixmap.setDevicePixelRatio(ratio)
     pixmap.fill(Qt.GlobalColor.transparent)
@@ -34,7 +48,7 @@ def icon(shape: str, color: QColor, ratio: float = 1.0, trailing: bool = False) 
             painter.drawRoundedRect(QRectF(7, 1, 3, 10), 1, 1)
         else:
             painter.drawPolygon(QPolygonF([QPointF(x, y) for x, y in _SHAPES[shape]]))
-    return QIcon(pixmap)
+    return pixmap
 
 
 _SHAPES: dict[str, list[tuple[float, float]]] = {
@@ -130,7 +144,9 @@ class TransportButtons(QWidget):
         self.play_button.setAccessibleName(text)
         self.play_button.setToolTip(tr("{text} the tape (Space)", text=text))
         shape = "pause" if playing else "play"
-        self.play_button.setIcon(icon(shape, self._theme.on_selection, self.devicePixelRatioF()))
+        theme, ratio = self._theme, self.devicePixelRatioF()
+        # A colour for a bright button, paled, cannot be seen on a grey one.
+        self.play_button.setIcon(icon(shape, theme.on_selection, ratio, off=theme.disabled))
         self.play_button.setMinimumWidth(_width(self._theme, tr("Pause")) + ICON + 36)
 
     def update_enabled(self, position: int, length: int) -> None:

@@ -30,7 +30,7 @@ from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.open_windows import OpenWindows
 from gradscribe.widgets.charts.curves import CurveChart, SharedSteps
-from gradscribe.widgets.charts.enlarged import ChartWindow, enlarge_curves
+from gradscribe.widgets.charts.enlarged import ChartWindow, enlarge_curves, enlarge_picture
 from gradscribe.widgets.charts.plane import PlaneHands, enlarge_plane
 from gradscribe.widgets.charts.spread import SpreadChart
 from gradscribe.widgets.plots import views
@@ -56,7 +56,7 @@ EXPLORED = (BoundaryPlot, FitPlot, LossSurface)
 """Views that are explored as charts."""
 SMOOTHING = 0.4
 """Pixels of smoothing for the square of the slider's position."""
-PASSED_ON = ("step_picked", "drawn", "moved", "removed", "named")
+PASSED_ON = ("step_picked", "drawn", "moved", "removed", "named", "switched", "weighed")
 """Signals that the large window of a view sends as if they came from the view."""
 SHORT_TITLES = {
     tr("Loss surface"): tr("Surface"),
@@ -226,19 +226,29 @@ class TrainingPage(QWidget):
             widget = hands.widget
         else:
             widget = entry.make()
+            if isinstance(widget, Plot) and hasattr(widget, "copy_from"):
+                widget.enlarges = True
+                widget.enlarged.connect(partial(self._enlarge_picture, widget, entry.make))
         self.views.append((entry, widget))
         return widget
 
     def _enlarge_plane(self, source: PlaneHands, make: Callable[[], PlaneHands]) -> None:
         self._large.show(source, lambda: self._make_larger(source, make))
 
+    def _enlarge_picture(self, source: Plot, make: Callable[[], Any]) -> None:
+        def enlarged() -> ChartWindow:
+            window = enlarge_picture(source, make)
+            _pass_on(window.chart, source)
+            return window
+
+        self._large.show(source, enlarged)
+
     def _make_larger(self, source: PlaneHands, make: Callable[[], PlaneHands]) -> ChartWindow:
         larger = make()
         mine: Any = larger.widget
         theirs: Any = source.widget
-        names = [name for name in PASSED_ON if hasattr(mine, name)]
-        sent = [(getattr(mine, name), getattr(theirs, name)) for name in names]
-        return enlarge_plane(source, larger, lambda: mine.copy_from(theirs), sent)
+        _pass_on(mine, theirs)
+        return enlarge_plane(source, larger, lambda: mine.copy_from(theirs))
 
     def _make_outputs(self) -> QWidget:
         for entry in views.entries():
@@ -424,6 +434,13 @@ class TrainingPage(QWidget):
 
 def _explored(make: Callable[..., Any]) -> PlaneHands:
     return PlaneHands(lambda make_canvas: make(make_canvas=make_canvas))
+
+
+def _pass_on(mine: QWidget, theirs: QWidget) -> None:
+    """Let an enlarged view order what the view itself would order."""
+    for name in PASSED_ON:
+        if hasattr(mine, name):
+            getattr(mine, name).connect(getattr(theirs, name))
 
 
 def _quiet_strip(words: Label) -> QFrame:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor
 
+from gradscribe.app.training.page.announcer import TrainingAnnouncer
 from gradscribe.app.training.page.live_graph import LiveGraph
 from gradscribe.app.training.page.page import TrainingPage
 from gradscribe.app.training.page.parameters import parameter_rows
@@ -58,6 +59,7 @@ class TrainPresenter(QObject):
         self.own = OwnData(session, page, self)
         self.live = LiveGraph(session, page.graph, self)
         self.curves = RunCurves(session, page, self)
+        TrainingAnnouncer(session, page.bar)
         self.until = StopConditionController(session, page, self)
         self.complaints = SetupErrors(session, page, self.own, self)
         self.advice = SetupAdvice(session, page, self._edit, self)

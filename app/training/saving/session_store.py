@@ -23,7 +23,7 @@ from gradscribe.app.training.setup.files import data_file
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.structs import replace
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.plots.spread_table import SpreadTable
 from gradscribe.widgets.plots.step_series import StepSeries
 
@@ -86,7 +86,7 @@ class SessionStore(QObject):
         if run is not None:
             self._found[run.run_id] = capture_run(self._session, run, message.step, message.data)
             if message.problem is not None:
-                self._without.append(f"{run.name}: {message.problem.message}")
+                self._without.append(f"{run.name}: {translated(message.problem.message)}")
         self._write_if_whole()
 
     def _on_engine_died(self, _why: str) -> None:

@@ -76,7 +76,7 @@ def apply_death(run: RunState, why: str) -> None:
 def problem_text(message: TrainProblem) -> str:
     """Return the text of a problem, with its line and its hint."""
     words, line = translated(message.problem.message), message.problem.place.line
-    if message.place == "model.source" and line and not words.startswith("line "):
+    if message.place == "model.source" and line and not message.problem.message.startswith("line "):
         words = tr("line {line}: {words}", line=line, words=words)
     return f"{words} — {translated(message.problem.hint)}" if message.problem.hint else words
 

@@ -26,7 +26,7 @@ from gradscribe.engine.protocol.training import (
     ViewReply,
 )
 from gradscribe.playback.text import formatting
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.plots.spread_table import SpreadTable
 from gradscribe.widgets.plots.step_series import StepSeries
 
@@ -292,10 +292,15 @@ def run_name(setup: Setup, catalogue: Catalogue | None = None) -> str:
     return " · ".join(parts) + (f" {rate:g}" if isinstance(rate, int | float) else "") + wrong
 
 
+def order_words(setup: Setup) -> str:
+    """Return what differs in the order of a setup's step, in the window's language; else empty."""
+    return ", ".join(map(translated, describe_order(setup.order).split(", ")))
+
+
 def step_words(setup: Setup) -> str:
     """Return what differs in a setup's step from the usual one: ``no zero_grad``; else empty."""
     by_hand = (tr("update by hand"),) if setup.manual_update else ()
-    return ", ".join((*filter(None, (describe_order(setup.order),)), *by_hand))
+    return ", ".join((*filter(None, (order_words(setup),)), *by_hand))
 
 
 def fork_origin(run: RunState) -> tuple[int, int] | None:
@@ -366,7 +371,7 @@ def describe_difference(setup: Setup, other: Setup, catalogue: Catalogue | None 
         if mine == theirs:
             continue
         if key == "order":
-            words.append(describe_order(setup.order) or tr("the usual order"))
+            words.append(order_words(setup) or tr("the usual order"))
             continue
         if key == "manual_update":
             words.append(

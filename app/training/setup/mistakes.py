@@ -110,12 +110,13 @@ def describe_cost(setup: Setup, facts: Facts, problem: str = "") -> str:
 def ratio_text(a: float, b: float) -> str:
     """Return the ratio a / b with three digits: ``12.3 times``, ``0.0512 times``."""
     if a == b:
-        return "1.00 times"
+        return tr("{round} times", round="1.00")
     if not b or not math.isfinite(a / b):
         return tr("infinitely many times")
     ratio = a / b
     digits = 2 - math.floor(math.log10(ratio)) if ratio > 0 else 0
-    return tr("{round} times", round=f"{round(ratio, digits):,.{max(0, digits)}f}")
+    text = f"{round(ratio, digits):,.{max(0, digits)}f}"
+    return tr("{round} times", round=text)
 
 
 def _losses(facts: Facts) -> str:

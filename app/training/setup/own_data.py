@@ -15,7 +15,7 @@ from gradscribe.app.training.setup.default_columns import default_columns
 from gradscribe.engine.protocol.setup import JsonValue, Part
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import FileSummary, Option
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.plots.drawing.points import NO_POINTS, class_labels, with_drawn_points
 
 Floats = NDArray[np.float64]
@@ -197,7 +197,7 @@ class OwnData(QObject):
 
     def show_note(self, note: str) -> None:
         """Show a remark on the data of a run, such as that a file was sampled."""
-        self._page.file.show_note(note)
+        self._page.file.show_note(translated(note))
 
     def _show_file(self, looked: FileSummary) -> None:
         if looked.path != self._path:

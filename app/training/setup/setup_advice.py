@@ -10,7 +10,7 @@ from gradscribe.app.training.session.state import RunState
 from gradscribe.engine.protocol.setup import Setup, SetupError
 from gradscribe.engine.protocol.training import Advice
 from gradscribe.engine.protocol.training.advice import with_change
-from gradscribe.playback.translation import ngettext, tr
+from gradscribe.playback.translation import ngettext, tr, translated
 from gradscribe.widgets.base.single_shot import single_shot
 
 MARGIN = 40
@@ -73,6 +73,6 @@ class SetupAdvice(QObject):
         try:
             setup = with_change(self._session.setup, advice.change)
         except SetupError as error:
-            self._session.said.emit(str(error))
+            self._session.said.emit(translated(str(error)))
         else:
             self._edit(setup)

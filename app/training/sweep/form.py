@@ -10,7 +10,7 @@ from gradscribe.app.training.sweep.axes import SweepError
 from gradscribe.app.training.sweep.trials import DRAWS, Sweep
 from gradscribe.engine.protocol.setup import Setup, SetupError
 from gradscribe.engine.protocol.training.catalogue import CatalogueEntry
-from gradscribe.playback.translation import ngettext, tr
+from gradscribe.playback.translation import ngettext, tr, translated
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Heading, Label, plain_label, sheet
 from gradscribe.widgets.base.theme import Theme
@@ -207,7 +207,7 @@ class SweepForm(QWidget):
             count = ngettext("{count:,} trial", "{count:,} trials", self.sweep.count)
             words = tr("{count} of {value:,} steps", count=count, value=self.steps.value())
         except (SweepError, SetupError) as error:
-            self.sweep, words = None, str(error)
+            self.sweep, words = None, translated(str(error))
         self.draws.setEnabled(self.sweep is None or bool(self.sweep.drawn))
         self.start.setEnabled(self.sweep is not None)
         self.say(words, is_error=self.sweep is None)

@@ -9,7 +9,7 @@ from gradscribe.engine.protocol.slips.near_words import did_you_mean
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import option_values
 from gradscribe.engine.protocol.training.catalogue import CatalogueEntry, Option
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 
 PARTS = ("data", "model", "loss", "optimizer", "schedule")
 Entries = Mapping[tuple[str, str], CatalogueEntry]
@@ -38,7 +38,7 @@ def check(base: Setup, axes: Sequence[AnyAxis], entries: Entries) -> tuple[AnyAx
         except SetupError as error:
             words = str(error)
             head = "" if words.startswith(each.name) else f"{each.name}: "
-            raise SweepError(f"{head}{words}", each.name) from None
+            raise SweepError(f"{head}{translated(words)}", each.name) from None
     return tuple(checked)
 
 

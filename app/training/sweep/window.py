@@ -20,7 +20,7 @@ from gradscribe.app.ui.layout import GUTTER, Panel
 from gradscribe.app.ui.theming import Theming
 from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.training.catalogue import CatalogueEntry
-from gradscribe.playback.translation import ngettext, tr
+from gradscribe.playback.translation import ngettext, tr, translated
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.open_windows import resize_within_screen
@@ -316,7 +316,7 @@ def _plotted(row: TrialRow) -> PlottedTrial:
 
 def _table_row(row: TrialRow, best: int | None) -> TrialTableRow:
     values = [*row.values.values()]
-    state = STATES[row.status] + (f": {row.problem}" if row.problem else "")
+    state = STATES[row.status] + (f": {translated(row.problem)}" if row.problem else "")
     losses = (row.validation_loss, row.loss)
     cells = (
         str(row.number),

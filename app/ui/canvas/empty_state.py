@@ -40,6 +40,8 @@ def empty_state_text(result: Result, doc: Doc) -> str:
         return tr("The graph appears here once the program runs")
     if doc.lesson and not doc.source:
         return tr("The program runs once you have answered")
+    if result.engine == "running" and result.shown_id and doc.source.strip():
+        return tr("Running…")
     if result.shown_id:
         return tr("Type PyTorch on the left, or press Examples")
     return ""

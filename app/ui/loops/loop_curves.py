@@ -21,7 +21,7 @@ from gradscribe.playback.tape.loops.loop_scalars import (
 )
 from gradscribe.playback.tape.loops.step_curves import StepCurve, grown_curves, step_curves
 from gradscribe.playback.tape.loops.steps import Steps, steps_of
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.tabs import PanelTabs
@@ -171,7 +171,7 @@ class LoopCurves(QObject):
             return
         self.words.setVisible(not self.series)
         self.chart.setVisible(bool(self.series))
-        note = self._session.result.tape.truncated
+        note = translated(self._session.result.tape.truncated)
         if grew and self.chart.is_growing:
             self.chart.grow(self.series, note, ended=True, steps=self._steps)
         else:

@@ -127,12 +127,12 @@ _OTHER_NAMES = {
 }
 """Names of a setup, with what the same is called elsewhere."""
 
-REMARKS = {
+REMARKS: dict[str, tuple[tuple[str, ...], str]] = {
     "steps": (
-        "epoch",
+        ("epoch",),
         'a step is one batch: an epoch has as many as there are batches, with "batch": 0 one',
     ),
-    "train": ("test val hold", "it is the share that is trained on"),
+    "train": (("test", "val", "hold"), "it is the share that is trained on"),
 }
 """Names with other words: parts of these words, and a remark on the difference."""
 
@@ -191,6 +191,6 @@ def did_you_mean(
     meant = nearest(word, known, other_names)
     if not meant:
         return ""
-    parts, remark = REMARKS.get(meant, ("", ""))
-    is_other = any(part in plain(word) for part in parts.split())
+    parts, remark = REMARKS.get(meant, ((), ""))
+    is_other = any(part in plain(word) for part in parts)
     return f"; did you mean {meant!r}?" + (f" {remark[:1].upper()}{remark[1:]}" if is_other else "")

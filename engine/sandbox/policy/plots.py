@@ -134,7 +134,10 @@ def _check_formats(*texts: object) -> None:
     """Refuse a format that reads attributes or items of the number it writes."""
     for text in texts:
         if type(text) is str and _READS.search(text):
-            raise Refusal("A format writes a number, nothing that belongs to it", "Write {x:.2f}.")
+            raise Refusal(
+                "A format writes a number, nothing that belongs to it",
+                "Leave the rest of it out, as in :.2f.",
+            )
 
 
 def checked_words(words: Mapping[str, object], depth: int = DEPTH) -> dict[str, object]:

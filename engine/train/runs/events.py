@@ -75,8 +75,9 @@ class StepEvents:
                 shape = ", ".join(map(str, output.shape))
                 return [f"output is ({shape}), mean {output.detach().float().mean().item():.4g}"]
             case "loss":
-                so_far = f", {self.loss:.6g} with those before" if self._before else ""
-                return [f"loss is {self._last:.6g}{so_far}"]
+                if self._before:
+                    return [f"loss is {self._last:.6g}, {self.loss:.6g} with those before"]
+                return [f"loss is {self._last:.6g}"]
             case "backward" | "clip":
                 scaled = event == "backward" and self._scale != 1
                 return [f"scaled by {self._scale:,.0f}"] * scaled + [

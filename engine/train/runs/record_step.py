@@ -95,7 +95,6 @@ def explain_nan(run: TrainingRun) -> Problem:
     tape, _, _ = record_step(run, step)
     run.rewind(step)
     run.forget_later()
-    what = "NaN" if math.isnan(loss) else "infinite"
     where = describe_first_non_finite(tape)
     if step + 1 == bad:
         detail = f": {where}" if where else ""
@@ -103,7 +102,7 @@ def explain_nan(run: TrainingRun) -> Problem:
         detail = f". Step {step + 1:,}: {where}" if where else f". Step {step + 1:,} went wrong"
     problem = Problem(
         "NaN",
-        f"The loss of step {bad:,} is {what}{detail}",
+        f"The loss of step {bad:,} is {'NaN' if math.isnan(loss) else 'infinite'}{detail}",
         "The run stands before that step: lower the learning rate, or clip gradients, and go on.",
     )
     run.problem = None
@@ -127,8 +126,10 @@ def describe_first_non_finite(tape: Tape) -> str:
             inputs = [bad(values[i].snapshot) for i in op.inputs if i in values]
             outputs = [bad(values[i].snapshot) for i in op.outputs if i in values]
             if any(outputs) and not any(inputs):
-                scope = f" in {op.scope}" if op.scope else ""
-                return f"{op.op}{scope} made the first {next(filter(None, outputs))}"
+                first = next(filter(None, outputs))
+                if op.scope:
+                    return f"{op.op} in {op.scope} made the first {first}"
+                return f"{op.op} made the first {first}"
         elif event.kind == "node":
             execution = tape.executions[event.ref]
             sent = [bad(tape.edges[i].gradient) for i in execution.edges]

@@ -19,8 +19,12 @@ SHOWN_ROWS = 20
 MOST_TEXTS = 500
 """Distinct texts of a column from which its kind is guessed for the preview."""
 _SEPARATORS = {
-    ",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", SEPARATORS["spaces"]: "spaces",
-}  # fmt: skip
+    ",": "cells between commas",
+    ";": "cells between semicolons",
+    "\t": "cells between tabs",
+    "|": "cells between bars",
+    SEPARATORS["spaces"]: "cells between spaces",
+}
 
 
 def summarize_table(
@@ -111,7 +115,8 @@ def _facts(table: LoadedTable) -> str:
     if table.kind == "text":
         encoding = layout.encoding.removesuffix("-sig")
         words.append(ENCODINGS.get(encoding, encoding.upper()))
-        words.append(f"cells between {_SEPARATORS.get(layout.separator, repr(layout.separator))}")
+        other = f"cells between {layout.separator!r}"
+        words.append(_SEPARATORS.get(layout.separator, other))
         if layout.comment:
             words.append(f"lines with {layout.comment} are comments")
     else:

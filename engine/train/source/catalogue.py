@@ -128,8 +128,10 @@ def find(kind: EntryKind, part: Part, expected: type[P]) -> tuple[P, dict[str, J
         near = did_you_mean(part.name, available, _class_names(available))
         hint, names = near, ", ".join(sorted(available))
         hint = _as_choice(part.name, available) or hint
-        message = f"no {kind} called {quoted(part.name)}{hint or ';'}"
-        raise SetupError(f"{message} {'There' if hint else 'there'} are {names}", kind)
+        if not hint:
+            raise SetupError(f"no {kind} called {quoted(part.name)}; there are {names}", kind)
+        missing, known = f"no {kind} called {quoted(part.name)}{hint}", f"There are {names}"
+        raise SetupError(f"{missing} {known}", kind)
     piece = available[part.name]
     assert isinstance(piece, expected)
     options = {option.name: option for option in piece.options}

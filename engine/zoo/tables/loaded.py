@@ -193,9 +193,11 @@ class LoadedTable:
             if comment and row and row[0].lstrip().startswith(comment):
                 continue
             if any(cell.strip() for cell in row[width:]):
-                first = "header" if self.layout.header else "first"
                 quoted = "; does a cell need quotation marks?" if len(row) == width + 1 else ""
-                raise ValueError(f"row {number} has {len(row)} cells, the {first} {width}{quoted}")
+                raise ValueError(
+                    f"row {number} has {len(row)} cells, "
+                    f"the {'header' if self.layout.header else 'first'} {width}{quoted}"
+                )
 
     def _refuse_quotation(self) -> None:
         last = 0

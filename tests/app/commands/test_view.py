@@ -1,10 +1,11 @@
 """View: layers, panes, text and theme."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtTest import QTest
 
 from gradscribe.app.commands import view
+from gradscribe.widgets.graph.camera import Camera
 
 
 @pytest.mark.parametrize("name", ["values", "gradients", "shapes", "order"])
@@ -54,6 +55,25 @@ def test_modules_open_and_fold(settled, link, record):
     assert settled.presenter.picture.frames == ()
     view.expand(settled.context)
     assert settled.presenter.picture.frames
+
+
+def test_what_is_left_of_folded_modules_is_in_view_whole(settled, link, record, qtbot):
+    settled.resize(1000, 640)
+    settled.show()
+    settled.session.edit_live("net")
+    link.answer(record("net = nn.Sequential(nn.Linear(2, 2), nn.Tanh())\nnet(torch.ones(1, 2))"))
+    view.expand(settled.context)
+    graph = settled.graph
+    # Far down and close up, as after a look at the loss.
+    graph.set_camera(Camera(3.0, -400.0, -2000.0))
+    view.collapse(settled.context)
+    graph.finish_motion()
+    shown = graph.camera().box_to_view(graph.stage().bounds)
+    assert QRectF(graph.rect()).contains(shown)
+    graph.set_camera(Camera(3.0, -400.0, -2000.0))
+    view.collapse(settled.context)
+    graph.finish_motion()
+    assert QRectF(graph.rect()).contains(graph.camera().box_to_view(graph.stage().bounds))
 
 
 def test_what_is_selected_fills_the_view_with_its_neighbours(settled):

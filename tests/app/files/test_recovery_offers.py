@@ -3,7 +3,8 @@
 import pytest
 from PySide6.QtWidgets import QWidget
 
-from gradscribe.app.files.recovery_offers import KEY, RecoveryOffer, RecoveryOffers
+from gradscribe.app.document.state import Doc
+from gradscribe.app.files.recovery_offers import KEY, RecoveryOffer, RecoveryOffers, offered_name
 from gradscribe.app.ui.notifications import NotificationBar
 
 
@@ -72,3 +73,10 @@ def test_another_offer_of_the_same_work_replaces_it(bar, offers):
     assert bar.notice.text == "Recovered a"
     offers.remove("a")
     assert KEY not in [notice.key for notice in bar.waiting]
+
+
+def test_programs_without_a_title_are_told_apart_by_their_first_line():
+    assert offered_name(Doc("\nw = param(1.5)\ny = w")) == "Untitled: w = param(1.5)"
+    assert offered_name(Doc("a = 1" + 40 * "0")) == "Untitled: a = 1000000000000000000…"
+    assert offered_name(Doc("")) == "Untitled"
+    assert offered_name(Doc("x = 1", path="/home/mine.py", title="mine.py")) == "mine.py"

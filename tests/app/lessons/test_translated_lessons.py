@@ -51,14 +51,59 @@ def test_a_translation_has_the_programs_answers_and_goals_of_the_lesson(name):
     assert other.title != one.title
 
 
-def test_a_lesson_is_shown_in_the_language_of_the_window_where_it_is_translated():
+def test_the_first_lesson_is_shown_in_the_language_of_the_window():
     translation.choose("zh_CN")
-    assert catalogue.builtin("16_vectors.md").title == "当结果不是一个数"
-    assert catalogue.builtin("01_tensor.md").title.isascii()
+    assert catalogue.builtin("01_tensor.md").title == "什么是张量"
     titles = [head.title for head in catalogue.summaries()]
-    assert "当结果不是一个数" in titles
+    assert titles[0] == "什么是张量"
     assert len(titles) == len({head.name for head in catalogue.summaries()})
 
 
+LESSON = """+++
+title = "{title}"
+about = "{title}"
+part = "Tensors"
++++
+
+## {title}
+
+```python
+a = tensor(5.0)
+```
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder of lessons of which the first has a translation, and a French one that is none."""
+    for name, title in (
+        ("01_one.md", "One"),
+        ("01_one.zh_CN.md", "第一课"),
+        ("02_two.md", "Two"),
+        ("02_two.fr.md", "Deux"),
+    ):
+        (tmp_path / name).write_text(LESSON.format(title=title), encoding="utf-8")
+    monkeypatch.setattr(catalogue, "_folder", lambda: tmp_path)
+    return tmp_path
+
+
+def test_a_translation_next_to_a_lesson_takes_its_place_and_adds_no_lesson(folder):
+    translation.choose("zh_CN")
+    assert [lesson.title for lesson in catalogue.summaries()] == ["第一课", "Two"]
+    assert [catalogue.builtin(name).title for name in ("01_one.md", "02_two.md")] == [
+        "第一课",
+        "Two",
+    ]
+
+
+def test_a_spoilt_translation_of_a_lesson_gives_way_to_the_lesson(folder):
+    (folder / "01_one.zh_CN.md").write_text("+++\nspoilt", encoding="utf-8")
+    (folder / "02_two.zh_CN.md").write_bytes(b"\xff\xfe")
+    translation.choose("zh_CN")
+    assert [lesson.title for lesson in catalogue.summaries()] == ["One", "Two"]
+    assert catalogue.builtin("01_one.md").title == "One"
+    assert catalogue.builtin("02_two.md").title == "Two"
+
+
 def test_lessons_are_english_without_a_language():
-    assert catalogue.builtin("16_vectors.md").title.isascii()
+    assert catalogue.builtin("01_tensor.md").title.isascii()

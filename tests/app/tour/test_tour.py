@@ -72,6 +72,31 @@ def test_a_number_is_dragged_with_the_keyboard(tour, settled, qtbot):
     at(tour, 2, qtbot)
 
 
+def test_the_number_is_in_view_and_has_the_caret_where_another_line_plays(settled, qtbot):
+    settled.resize(1000, 640)
+    settled.show()
+    settled.session.move(len(settled.session.result.tape.events))
+    editor = settled.editor
+    editor.verticalScrollBar().setValue(editor.verticalScrollBar().maximum())
+    settled.tour.start()
+    cursor = editor.textCursor()
+    assert editor.source()[cursor.position() :].startswith("-2.0")
+    assert editor.viewport().rect().contains(editor.cursorRect(cursor))
+
+
+def test_in_a_narrow_window_the_last_stop_points_to_the_menu_with_the_lessons(tour, settled, qtbot):
+    settled.resize(1000, 640)
+    qtbot.waitUntil(settled.top.lessons.isHidden)
+    go_to(tour, 5)
+    bar = settled.menuBar()
+    title = next(one for one in bar.actions() if one.text() == "&Learn")
+    area = bar.actionGeometry(title)
+    corner = settled.ground.mapFromGlobal(bar.mapToGlobal(area.topLeft()))
+    assert STOPS[4].anchor(tour._parts) == QRect(corner, area.size())
+    settled.menus.perform_by("learn.lessons")
+    qtbot.waitUntil(lambda: not tour.is_on)
+
+
 def test_playing_forward_and_a_jump_to_the_start_are_no_step_back(tour, settled, qtbot):
     settled.session.move(0)
     go_to(tour, 3)
@@ -174,7 +199,8 @@ def test_a_callout_stays_inside_the_window(qtbot, area, side):
 
 def test_on_another_page_it_waits_for_the_one_it_points_to(tour, settled, qtbot):
     settled.workspaces.show_workspace("training")
-    qtbot.waitUntil(lambda: tour.callout.isHidden())
+    # The page is made when it is first shown, which takes a busy machine seconds.
+    qtbot.waitUntil(lambda: tour.callout.isHidden(), timeout=60_000)
     settled.workspaces.show_workspace("program")
     qtbot.waitUntil(lambda: tour.callout.isVisible())
     at(tour, 1, qtbot)

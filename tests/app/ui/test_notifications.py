@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.runtime.notice import Notice
@@ -184,3 +184,19 @@ def test_a_mouse_that_is_held_down_chooses_nothing_of_another_notice(seen, qtbot
     assert notices.notice.key == "b"
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     assert done == ["discarded"]
+
+
+def test_the_keyboard_goes_back_to_where_it_was(qtbot):
+    ground = QWidget()
+    qtbot.addWidget(ground)
+    QPushButton("Program", ground)
+    bar, editor = NotificationBar(ground), QLineEdit(ground)
+    ground.show()
+    ground.activateWindow()
+    qtbot.waitUntil(ground.isActiveWindow)
+    editor.setFocus()
+    bar.post(Notice("a", "From outside", (("Run", lambda: None),)))
+    bar.buttons[0].setFocus()
+    press(bar, "Run")
+    assert bar.isHidden()
+    assert ground.focusWidget() is editor

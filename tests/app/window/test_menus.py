@@ -57,6 +57,33 @@ def test_a_refusal_is_told_in_the_status_line(settled):
     assert settled.status.message.text() == "That cannot be done"
 
 
+def test_every_menu_fits_below_its_title_in_the_smallest_window(settled):
+    # Qt would put what does not fit into more columns, up to all of the screen.
+    bar = settled.menuBar()
+    for entry in bar.actions():
+        menu = entry.menu()
+        menu.aboutToShow.emit()
+        lists = [menu, *(one.menu() for one in menu.actions() if one.menu())]
+        tall = [(one.title(), one.sizeHint().height()) for one in lists]
+        assert all(high <= 640 - bar.height() for _, high in tall), tall
+
+
+def test_a_submenu_of_a_group_has_its_commands_with_their_keys(settled):
+    zoom = next(
+        one.menu()
+        for one in next(
+            e.menu() for e in settled.menuBar().actions() if e.text() == "&View"
+        ).actions()
+        if one.text() == "Zoom"
+    )
+    assert action(settled, "view.fit") in zoom.actions()
+    assert action(settled, "view.fit").shortcut().toString() == "Ctrl+0"
+
+
+def test_the_palette_begins_with_a_new_program(settled):
+    assert next(iter(settled.menus.lines())).title == "File: New"
+
+
 def test_a_submenu_is_filled_when_it_opens(settled):
     submenu = action(settled, "file.examples").menu()
     submenu.aboutToShow.emit()

@@ -1,6 +1,6 @@
 import pytest
 from PySide6.QtGui import QColor, QFontInfo, QPalette
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QLineEdit, QPushButton, QToolButton
 
 from gradscribe.widgets.base import stylesheet
 from gradscribe.widgets.base.theme import (
@@ -231,6 +231,19 @@ def test_the_style_sheet_has_no_gap_and_qt_takes_it(theme, qtbot):
     button.resize(90, 34)
     # Qt reports a sheet that it cannot parse as a warning, which fails the test.
     assert button.grab().toImage().pixelColor(12, 17) == theme.selection
+
+
+def test_the_button_that_clears_a_field_stands_in_its_middle(theme, qtbot):
+    field = QLineEdit()
+    qtbot.addWidget(field)
+    field.setStyleSheet(theme.stylesheet())
+    field.setClearButtonEnabled(True)
+    field.resize(300, 27)
+    field.show()
+    field.setText("layer")
+    box = field.findChild(QToolButton).geometry()
+    assert abs(box.center().y() - field.rect().center().y()) <= 1
+    assert field.rect().contains(box)
 
 
 def test_type_sizes_of_the_style_sheet_follow_the_scale(theme):

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication
 
 from gradscribe.widgets.graph import keyboard_navigation
 from gradscribe.widgets.graph.camera import Camera
-from gradscribe.widgets.graph.input import CLOSE_UP_ZOOM
+from gradscribe.widgets.graph.input import CLOSE_UP_ZOOM, PAN_PX
 from tests.widgets.graph_window import at, click, press, show, wheel
 from tests.widgets.scenes import grid, network, neuron
 
@@ -42,6 +42,24 @@ def test_a_drag_moves_the_picture_and_picks_nothing(view):
     QTest.mouseRelease(view, Qt.MouseButton.LeftButton, pos=start + QPoint(60, 20))
     assert heard == []
     assert view.camera() == before.moved(60, 20)
+
+
+@pytest.mark.parametrize(
+    ("key", "way"),
+    [
+        (Qt.Key.Key_Up, (0, 1)),
+        (Qt.Key.Key_Down, (0, -1)),
+        (Qt.Key.Key_Left, (1, 0)),
+        (Qt.Key.Key_Right, (-1, 0)),
+    ],
+)
+def test_control_and_an_arrow_move_the_picture(view, key, way):
+    show(view, neuron())
+    before = view.camera()
+    QTest.keyClick(view, key, Qt.KeyboardModifier.ControlModifier)
+    right, down = way
+    assert view.camera() == before.moved(right * PAN_PX, down * PAN_PX)
+    assert view.selected() == ""
 
 
 def test_a_shaking_hand_still_clicks(view, qtbot):

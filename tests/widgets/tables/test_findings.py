@@ -62,7 +62,7 @@ def test_a_hint_asks_and_has_no_buttons_without_a_fix(pane):
 
 def test_a_click_on_a_line_asks_for_it(pane, qtbot):
     links = [b for b in pane.cards()[0].findChildren(QPushButton) if b.property("link")]
-    assert [link.text() for link in links] == ["Line 4", "1"]
+    assert [link.text() for link in links] == ["Lines 4", "1"]
     for link, line in zip(links, (4, 1), strict=True):
         with qtbot.waitSignal(pane.line_requested) as asked:
             qtbot.mouseClick(link, Qt.MouseButton.LeftButton)

@@ -5,6 +5,7 @@ import math
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from gradscribe.playback.tape.parameters import SOME, ParameterRow
@@ -122,6 +123,18 @@ def test_it_is_painted_in_both_themes_and_a_narrow_column(table, theme, size):
     }
     assert Theme.load(theme).backward.rgb() in seen or size[0] < 400
     assert table.view.columnWidth(0) >= 150
+
+
+def test_the_filter_leads_to_the_table_and_return_picks_the_first_found(table, qtbot):
+    table.filter.setFocus()
+    QTest.keyClicks(table.filter, "b.weight")
+    with qtbot.waitSignal(table.picked) as caught:
+        QTest.keyClick(table.filter, Qt.Key.Key_Return)
+    assert caught.args == ["net.b.weight"]
+    QTest.keyClick(table.filter, Qt.Key.Key_Down)
+    assert table.host.focusWidget() is table.view
+    with qtbot.waitSignal(table.picked):
+        QTest.keyClick(table.view, Qt.Key.Key_Return)
 
 
 def test_no_parameters_are_said(table):

@@ -102,6 +102,15 @@ def test_long_names_leave_the_numbers_whole_and_are_told_in_full(table, qtbot):
     assert view.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole) == name
 
 
+def test_a_shape_gives_its_spaces_to_a_name_that_would_be_cut(table):
+    name = "lm_head.weight"
+    table.resize(345, 400)
+    table.set_rows([VariableRow(name, 3, "16 × 16 × 128 × 128", "∇ 0.1250", False)])
+    view = table.view
+    bold = QFontMetrics(Theme.load("light").font(13, 700))
+    assert view.columnWidth(0) >= bold.horizontalAdvance(name)
+
+
 def test_a_click_tells_the_value(table, qtbot):
     table.set_rows(rows("a", "b", "c"))
     index = table.view.model().index(1, 2)

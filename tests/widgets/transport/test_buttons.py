@@ -1,5 +1,6 @@
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QIcon
 
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.transport.buttons import TransportButtons, icon, speed_text
@@ -64,6 +65,13 @@ def test_moving_the_slider_tells_the_speed_and_shows_it(buttons, qtbot):
         buttons.speed_slider.setValue(-10)
     assert heard.args[0] == pytest.approx(0.5)
     assert buttons.speed_value.said() == "0.5×"
+
+
+def test_the_icon_of_a_disabled_button_has_the_colour_of_its_text(qtbot):
+    theme = Theme.load("dark")
+    made = icon("play", theme.on_selection, off=theme.disabled)
+    picture = made.pixmap(QSize(16, 12), 1.0, QIcon.Mode.Disabled).toImage()
+    assert picture.pixelColor(4, 6) == theme.disabled
 
 
 @pytest.mark.parametrize("shape", ["play", "pause", "back", "step"])

@@ -11,7 +11,7 @@ from gradscribe.engine.protocol.tape import Op, Value
 from gradscribe.playback.tape import event_text
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting as texts
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.theme import Theme
@@ -79,7 +79,7 @@ class CheckBlock(QWidget):
         self.rows.setVisible(compared)
         self.words.say(_intro(name, done))
         self.words.setVisible(bool(self.words.said()))
-        self.note.say(done.note if done is not None and compared else "")
+        self.note.say(translated(done.note) if done is not None and compared else "")
         self.note.setVisible(bool(self.note.said()))
         if done is not None and compared:
             self.rows.say(_numbers(titles.root_name(page), name, done))
@@ -121,7 +121,7 @@ def sample_summary(results: list[Checked], chosen: list[int], size: int) -> str:
     """Return a summary: how many elements agree, and which do not."""
     failed = [check.problem for check in results if check.problem]
     if failed:
-        return tr("Not possible: {failed}", failed=failed[0])
+        return tr("Not possible: {failed}", failed=translated(failed[0]))
     wrong = [at for check, at in zip(results, chosen, strict=True) if not check.agrees]
     whole = (
         "all"
@@ -148,7 +148,7 @@ def _intro(name: str, done: Checked | None) -> str:
     if done is None:
         return ""
     if done.problem:
-        return tr("Not possible for {name}: {problem}", name=name, problem=done.problem)
+        return tr("Not possible for {name}: {problem}", name=name, problem=translated(done.problem))
     coarse = tr("; such differences are good to ±{number}", number=texts.number(done.tolerance, 2))
     is_coarse = done.tolerance > 0.01 * max(abs(done.autograd), abs(done.numeric))
     check = tr(

@@ -9,7 +9,7 @@ from gradscribe.engine.protocol.tape import Op
 from gradscribe.playback.tape import event_text
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting as texts
-from gradscribe.playback.translation import ngettext, tr
+from gradscribe.playback.translation import ngettext, tr, translated
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.theme import Theme
@@ -107,7 +107,7 @@ def result_text(done: Gradchecked) -> str:
         return (
             tr("{function} passes gradcheck", function=done.function)
             if done.agrees
-            else tr("Not possible: {problem}", problem=done.problem)
+            else tr("Not possible: {problem}", problem=translated(done.problem))
         )
     step = tr("step {eps:.0e}", eps=done.eps).replace("e-0", "e-").replace("-", texts.MINUS)
     head = tr(
@@ -120,7 +120,11 @@ def result_text(done: Gradchecked) -> str:
     of = ngettext("{count:,} entry of the Jacobian", "{count:,} entries of the Jacobian", entries)
     if differ:
         return tr("{head}: {differ} of {of} differ", head=head, differ=differ, of=of)
-    tail = tr("; but gradcheck objects: {problem}", problem=done.problem) if done.problem else ""
+    tail = (
+        tr("; but gradcheck objects: {problem}", problem=translated(done.problem))
+        if done.problem
+        else ""
+    )
     return tr("{head}: {of} agree{tail}", head=head, of=of, tail=tail)
 
 

@@ -64,9 +64,12 @@ def _wire_title(page: InspectorPage, index: Index, value: Value) -> Texts:
             f"{event_text.value_name(index, value.id)} → {user}",
             tr("No gradient has flowed back along it"),
         )
+    number = "" if page.is_hidden("gradient") else _scalar(index.snapshot(share))
     return (
         f"{event_text.value_name(index, value.id)} → {user}",
-        tr("With the gradient that flowed back along it"),
+        tr("Its share of the gradient, {number}, flowed back along it", number=number)
+        if number
+        else tr("With the gradient that flowed back along it"),
     )
 
 
@@ -87,7 +90,7 @@ def _origin(index: Index, value: Value) -> str:
         "parameter": tr("parameter, gets a gradient"),
         "data": tr("input data"),
         "constant": tr("constant, cut off from the graph"),
-        "result": tr("made by {maker}", maker=maker) if maker else "result",
+        "result": tr("made by {maker}", maker=maker) if maker else tr("result"),
     }[value.role]
 
 

@@ -20,11 +20,11 @@ def between(numbers: NDArray[np.floating], axis: Axis) -> NDArray[np.bool_]:
 
 def rows_table(head: Sequence[str], columns: Sequence[NDArray[np.generic]]) -> Iterator[str]:
     """Yield CSV, some lines at a time: numbers have the digits that give them again."""
-    yield _lines([head])
+    yield csv_lines([head])
     count = len(columns[0]) if columns else 0
     for start in range(0, count, ROWS):
         parts = [[str(item) for item in column[start : start + ROWS]] for column in columns]
-        yield _lines(zip(*parts, strict=True))
+        yield csv_lines(zip(*parts, strict=True))
 
 
 def grid_table(
@@ -41,13 +41,14 @@ def grid_table(
     ``across`` (columns,) and ``up`` (rows,) are the places of ``grid`` (rows, columns).
     """
     columns, rows = np.flatnonzero(between(across, x)), np.flatnonzero(between(up, y))
-    yield _lines([[*names, title]])
+    yield csv_lines([[*names, title]])
     for row in rows:
         found = zip(across[columns], grid[row, columns], strict=True)
-        yield _lines([str(place), str(up[row]), str(number)] for place, number in found)
+        yield csv_lines([str(place), str(up[row]), str(number)] for place, number in found)
 
 
-def _lines(rows: Iterable[Sequence[str]]) -> str:
+def csv_lines(rows: Iterable[Sequence[str]]) -> str:
+    """Return rows as lines of a CSV file."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()

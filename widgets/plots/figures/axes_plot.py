@@ -243,7 +243,7 @@ class FigureAxesPlot(Plot):
                 )
         return [tr("{count:,} points", count=count), *words[:LISTED]]
 
-    def table(self, x: Axis, y: Axis) -> Iterator[str]:
+    def table_between(self, x: Axis, y: Axis) -> Iterator[str]:
         """Yield the points in sight as CSV, line by line, exactly as they were plotted."""
         names, columns = list[NDArray[np.str_]](), list[tuple[Floats, Floats]]()
         for line in self.lines:

@@ -4,7 +4,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 
 from gradscribe.engine.protocol.figures import Figure
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.figures.matplotlib_svg import MatplotlibSvg
 
@@ -112,5 +112,5 @@ class FigurePicture:
 
 def describe_figure(figure: Figure) -> str:
     """Return a description of a figure: its title and what its axes show."""
-    texts = dict.fromkeys(filter(None, (figure.title, figure.description, figure.note)))
-    return ": ".join(texts) or figure.name or "A figure"
+    texts = dict.fromkeys(filter(None, (figure.title, figure.description, translated(figure.note))))
+    return ": ".join(texts) or figure.name or tr("A figure")

@@ -363,7 +363,7 @@ class BoundaryPlot(Plot):
             ]
         return words
 
-    def table(self, x: Axis, y: Axis) -> Iterator[str]:
+    def table_between(self, x: Axis, y: Axis) -> Iterator[str]:
         """Yield the points in sight as CSV, a row each, in the order of the data."""
         points, inside = self._points, self._inside(x, y)
         head, columns = ["x", "y"], [points.x, points.y]

@@ -1,6 +1,6 @@
 """Confusion matrix: a table of counts with shaded cells, each of which opens its examples."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from gradscribe.engine.protocol.training import ViewReply, ViewRequest
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.theme import Theme, mix
+from gradscribe.widgets.plots.drawing.plane_table import csv_lines
 from gradscribe.widgets.plots.plot import EDGE, Plot, draw_placeholder
 from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
 from gradscribe.widgets.plots.views.cell_examples import CellExamples, examples_of
@@ -27,6 +28,8 @@ _MOVES = {
 }
 _OPENING = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
+LISTED_MISTAKES = 3
+"""Most kinds of mistakes in the summary."""
 Counts = NDArray[np.intp]
 Cell = tuple[int, int]
 """The true class, which is the row, and the answer, which is the column."""
@@ -56,7 +59,9 @@ class ConfusionMatrix(Plot):
         self.part.currentIndexChanged.connect(self._choose_part)
         self.tools.addWidget(self.part)
         self.canvas.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.canvas.setAccessibleName(tr("Cells: arrows choose a cell, Return shows its examples"))
+        self.canvas.setAccessibleName(
+            tr("Cells: arrows choose a cell, Return shows its examples, T opens all numbers")
+        )
 
     def show_counts(self, counts: Counts, names: Sequence[str] = ()) -> None:
         """Show (K, K) counts; ``counts[i, j]`` points of class i were predicted as class j."""
@@ -171,7 +176,11 @@ class ConfusionMatrix(Plot):
         kind = happened.type()
         if isinstance(happened, QKeyEvent):
             is_used = happened.key() in _MOVES or happened.key() in _OPENING
-            if not is_used or happened.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+            if (
+                not is_used
+                or self.canvas.pointer.is_on
+                or happened.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+            ):
                 return False
             if kind == QEvent.Type.ShortcutOverride:
                 happened.accept()
@@ -217,6 +226,23 @@ class ConfusionMatrix(Plot):
             if row == column
             else tr("{count} taken for {names}", count=count, names=self._names[column])
         )
+
+    def table(self) -> Iterator[str]:
+        """Yield a row per true class: how often each class was the answer."""
+        yield csv_lines([(tr("truth"), *self._names)])
+        rows = zip(self._names, self._counts.tolist(), strict=False)
+        yield csv_lines((name, *map(str, counts)) for name, counts in rows)
+
+    def sentences(self) -> Sequence[str]:
+        """Return how many answers are right, and the commonest mistakes."""
+        counts = self._counts.copy()
+        np.fill_diagonal(counts, 0)
+        mistakes = np.argsort(counts, axis=None)[::-1][:LISTED_MISTAKES]
+        cells = [
+            (int(row), int(column))
+            for row, column in zip(*np.unravel_index(mistakes, counts.shape), strict=True)
+        ]
+        return [self.caption.said(), *(self.describe(cell) for cell in cells if counts[cell])]
 
     def open_cell(self, cell: Cell) -> None:
         """Show the examples of a cell in a window, which is raised if it is open."""

@@ -213,7 +213,7 @@ class FitPlot(Plot):
             words.append(tr("root mean square {numbers}", numbers=numbers[2]))
         return words
 
-    def table(self, x: Axis, y: Axis) -> Iterator[str]:
+    def table_between(self, x: Axis, y: Axis) -> Iterator[str]:
         """Yield the points in sight as CSV, a row each, in the order of the data."""
         inside = self._inside(x, y)
         residuals = self.residual_values()

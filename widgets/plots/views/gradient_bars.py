@@ -1,7 +1,7 @@
 """Gradient sizes: a bar per parameter, on a log scale, with its norm."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QWheelEvent
@@ -13,6 +13,7 @@ from gradscribe.playback.text.fitting import fitted_name
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.labels import tip
 from gradscribe.widgets.base.theme import mono_font
+from gradscribe.widgets.plots.drawing.plane_table import csv_lines
 from gradscribe.widgets.plots.drawing.scroll_bar import CanvasScrollBar
 from gradscribe.widgets.plots.plot import EDGE, Plot, draw_placeholder
 from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
@@ -43,6 +44,30 @@ class GradientBars(Plot):
         self._names, self._norms = tuple(n for n, _ in pairs), tuple(x for _, x in pairs)
         self.setAccessibleDescription(", ".join(f"{n} {_words(x)}" for n, x in pairs))
         self.refresh()
+
+    def table(self) -> Iterator[str]:
+        """Yield a row per parameter; a parameter without a gradient has an empty norm."""
+        norms = ("" if norm is None else repr(float(norm)) for norm in self._norms)
+        yield csv_lines([("parameter", "norm"), *zip(self._names, norms, strict=True)])
+
+    def sentences(self) -> Sequence[str]:
+        """Return the largest and the least norm, and what is wrong with the others."""
+        known = [
+            (norm, n) for n, norm in zip(self._names, self._norms, strict=True) if norm is not None
+        ]
+        finite = sorted((norm, n) for norm, n in known if math.isfinite(norm))
+        words = [self.caption.said()]
+        if finite:
+            (least, low), (most, high) = finite[0], finite[-1]
+            words.append(tr("largest: {name} {norm}", name=high, norm=_words(most)))
+            words.append(tr("least: {name} {norm}", name=low, norm=_words(least)))
+        if wrong := [name for norm, name in known if not math.isfinite(norm)]:
+            words.append(tr("not finite: {names}", names=", ".join(wrong)))
+        return words
+
+    def copy_from(self, other: "GradientBars") -> None:
+        """Show what another one shows."""
+        self.show_norms(other._names, other._norms)
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
         """Draw the rows that fit; wheel and scroll bar reach the others."""

@@ -1,6 +1,6 @@
 """Histograms of weights, gradients and activations, one per tensor."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,6 +16,7 @@ from gradscribe.playback.text.fitting import fitted_name
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.theme import mono_font
+from gradscribe.widgets.plots.drawing.plane_table import csv_lines
 from gradscribe.widgets.plots.drawing.scroll_bar import CanvasScrollBar
 from gradscribe.widgets.plots.plot import EDGE, Plot, draw_placeholder
 from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
@@ -57,6 +58,37 @@ class HistogramGrid(Plot):
         """Show a histogram per tensor."""
         self._spreads = tuple(spreads)
         self.refresh()
+
+    def table(self) -> Iterator[str]:
+        """Yield a row per bin of each tensor: its ends and how many numbers are between them."""
+        yield csv_lines([("tensor", "kind", "from", "to", "count")])
+        for spread in self._spreads:
+            ends = np.linspace(spread.low, spread.high, len(spread.counts) + 1).tolist()
+            rows = zip(ends[:-1], ends[1:], spread.counts.tolist(), strict=True)
+            yield csv_lines((spread.name, spread.kind, *map(str, row)) for row in rows)
+
+    def sentences(self) -> Sequence[str]:
+        """Return the count and the range of each tensor's numbers."""
+        words = [self.caption.said()] if self._spreads else [self.nothing]
+        for spread in self._spreads:
+            low, high = formatting.number(spread.low), formatting.number(spread.high)
+            count = int(spread.counts.sum())
+            words.append(
+                tr(
+                    "{name}: {count:,} from {low} to {high}",
+                    name=spread.name,
+                    count=count,
+                    low=low,
+                    high=high,
+                )
+            )
+        return words
+
+    def copy_from(self, other: "HistogramGrid") -> None:
+        """Show what another one shows."""
+        self.nothing = other.nothing
+        self.set_caption(other.caption.said())
+        self.show_histograms(other._spreads)
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
         """Draw in as many columns as fit."""

@@ -427,7 +427,7 @@ class LossSurface(Plot):
             tr("{count_nonzero:,} places of the path", count_nonzero=np.count_nonzero(on_path)),
         ]
 
-    def table(self, x: Axis, y: Axis) -> Iterator[str]:
+    def table_between(self, x: Axis, y: Axis) -> Iterator[str]:
         """Yield the losses in sight as CSV: a row per place."""
         return grid_table(self._names, "loss", *self._places(), self._grid, x, y)
 

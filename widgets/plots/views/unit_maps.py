@@ -1,7 +1,8 @@
 """Plot of a network: a small output map per unit, layer by layer, and the weights in between."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +11,11 @@ from PySide6.QtGui import QFontMetricsF, QImage, QPainter, QPainterPath, QPen, Q
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.playback.text import formatting
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.motion import is_reduced
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import heat
+from gradscribe.widgets.plots.drawing.plane_table import csv_lines
 from gradscribe.widgets.plots.drawing.points import (
     GROUND_STRENGTH,
     NO_POINTS,
@@ -161,6 +163,28 @@ class UnitMaps(Plot):
             scale = None if layer.names else heat.scale_of(grid)
             flat = [part[::-1] if part.ndim == 2 else part[None] for part in grid]
             self._images.append([heat.image(part, dark, scale) for part in flat])
+
+    def table(self) -> Iterator[str]:
+        """Yield a row per weight and bias between layers that are shown."""
+        yield csv_lines([("parameter", "unit", "input", "number")])
+        for wires in (layer.wires for layer in self._layers if layer.wires is not None):
+            for unit, row in enumerate(wires.weights):
+                weights = enumerate(map(str, row))
+                yield csv_lines((wires.name, str(unit), str(at), n) for at, n in weights)
+            biases = enumerate(map(str, wires.bias))
+            yield csv_lines((wires.bias_name, str(unit), "", n) for unit, n in biases)
+
+    def sentences(self) -> Sequence[str]:
+        """Return each layer with the number of its units and the range of its outputs."""
+        if not self._layers:
+            return [self._placeholder]
+        return [self.caption.said(), *map(_layer_sentence, self._layers)]
+
+    def copy_from(self, other: "UnitMaps") -> None:
+        """Show what another one shows."""
+        self.sample = other.sample
+        self.show_layers(other._layers, other._placeholder)
+        self.show_points(other._points)
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
         """Draw the layers side by side, then the unit or weight under the mouse."""
@@ -398,3 +422,15 @@ class UnitMaps(Plot):
         elif wire is not None:
             place = wire.unit * layer.weights.shape[1] + wire.at
             self.entry.open(layer.name, place, wire.weight, self.mouse)
+
+
+def _layer_sentence(layer: LayerMaps) -> str:
+    finite = layer.maps[np.isfinite(layer.maps)]
+    units = ngettext("{count:,} unit", "{count:,} units", len(layer.maps))
+    words = [layer.name, units]
+    if layer.on:
+        words.append(tr("on: {names}", names=", ".join(compress(layer.names, layer.on))))
+    elif finite.size:
+        low, high = (formatting.number(float(n), 3) for n in (finite.min(), finite.max()))
+        words.append(tr("outputs from {low} to {high}", low=low, high=high))
+    return ", ".join(words)

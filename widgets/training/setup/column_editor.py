@@ -157,7 +157,7 @@ class ColumnEditor(QWidget):
         words = translated(detail.words)
         self.words.say(words[:1].upper() + words[1:])
         self.words.setVisible(bool(detail.words))
-        self.problem.say(detail.problem)
+        self.problem.say(translated(detail.problem))
         self.problem.setVisible(bool(detail.problem))
         self._arrange()
 

@@ -11,6 +11,7 @@ from gradscribe.engine.protocol.training import FileSummary
 from gradscribe.playback.text import formatting
 from gradscribe.playback.translation import ngettext, tr, translated
 from gradscribe.widgets.base.boxes import hbox, vbox
+from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Label, sheet, tip
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.training.setup.column_editor import (
@@ -71,6 +72,7 @@ class FilePreview(QWidget):
         self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
         self.table.horizontalHeader().setSectionsClickable(True)
         self.table.horizontalHeader().sectionClicked.connect(self._turn)
+        HeadKeys(self.table)
         self.table.currentCellChanged.connect(lambda _row, column, *_: self._edit(column))
         self.editor = ColumnEditor()
         self.editor.picked.connect(self._edit)
@@ -147,12 +149,16 @@ class FilePreview(QWidget):
         self._inputs = list(inputs)
         self._targets = [target] * bool(target) if isinstance(target, str) else list(target)
         problem = looked.problem
-        self.problem.say("" if problem is None else f"{problem.message} {problem.hint}".strip())
+        self.problem.say(
+            ""
+            if problem is None
+            else f"{translated(problem.message)} {translated(problem.hint)}".strip()
+        )
         self.problem.setVisible(problem is not None)
         if problem is not None:
             self.sampled.hide()
         self.table.setVisible(bool(looked.columns))
-        self.facts.say(looked.facts)
+        self.facts.say(translated(looked.facts))
         self.facts.setVisible(bool(looked.facts))
         rows = ngettext("{count:,} row", "{count:,} rows", looked.count)
         self.note.say(tr("{rows} · click a column: input, target, left out", rows=rows))

@@ -31,6 +31,11 @@ def test_a_lesson_that_asks_first_does_not_send_to_the_examples():
     assert "Examples" in empty_state_text(ran, Doc(lesson="tensor", source="x = 1"))
 
 
+def test_a_program_that_runs_does_not_ask_for_one():
+    runs = Result(engine="running", shown_id=1)
+    assert empty_state_text(runs, Doc(source="import torch")) == "Running…"
+
+
 def test_a_graph_needs_no_word(qtbot):
     from PySide6.QtWidgets import QWidget
 

@@ -40,6 +40,30 @@ def test_a_wire_is_called_by_its_ends():
     assert titles.title(looked) == ("z → add", "No gradient has flowed back along it")
 
 
+def test_a_wire_says_its_own_share_of_the_gradient():
+    # loss = z * (z + 0.5) at the program's z has two shares; each wire has its own.
+    tape = taped(FAN)
+    picture = build.build_picture(tape, build.scenes(tape)[0])
+    x = next(value for value in tape.values if value.name == "x")
+    said = {
+        titles.title(looked)[1]
+        for wire in picture.wires
+        if wire.value == x.id
+        for looked in [
+            InspectorPage(
+                tape,
+                len(tape.events),
+                select(picture, wire.key),
+                versions=TensorVersions.of(tape),
+            )
+        ]
+    }
+    assert said == {
+        "Its share of the gradient, 48, flowed back along it",
+        "Its share of the gradient, 16, flowed back along it",
+    }
+
+
 def test_a_module_is_called_by_its_path():
     tape = taped(TRAIN)
     looked = InspectorPage(tape, 5, Selection("module", call=1), versions=TensorVersions.of(tape))
