@@ -24,8 +24,8 @@ from gradscribe.app.ui.shape_lab import starting_points
 ROOT = Path(__file__).resolve().parents[1]
 LOCALE = ROOT / "assets" / "locale"
 TEMPLATE = LOCALE / "gradscribe.pot"
-Keywords = dict[str, tuple[int, ...] | None]
-KEYWORDS: Keywords = {"tr": None, "ngettext": (1, 2)}
+Keywords = dict[str, tuple[int | tuple[int, str], ...] | None]
+KEYWORDS: Keywords = {"tr": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2)}
 WIDTH = 100
 
 
@@ -100,8 +100,8 @@ def _of_files(
 def template() -> Catalog:
     """Return the catalogue of all messages, without translations."""
     found = Catalog(project="Gradscribe", charset="utf-8")
-    for path, (_, message, comments, _) in messages():
-        found.add(message, locations=[(path, 0)], auto_comments=comments)
+    for path, (_, message, comments, context) in messages():
+        found.add(message, locations=[(path, 0)], auto_comments=comments, context=context)
     for message in found:
         # One file says where a message is from, lines would change with every edit.
         message.locations = sorted(set(message.locations))

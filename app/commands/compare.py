@@ -22,7 +22,8 @@ def _has_both(context: CommandContext) -> bool:
 )
 def keep(context: CommandContext) -> None:
     """Keep this run, to compare it with a later one."""
-    context.comparison.store(context.session.result.tape, f"{context.session.doc.title}, kept")
+    title = tr("{title}, kept", title=context.session.doc.title)
+    context.comparison.store(context.session.result.tape, title)
     context.say(tr("Kept. Change the program, then compare with Ctrl+Shift+D"))
 
 
@@ -35,7 +36,7 @@ def keep(context: CommandContext) -> None:
 )
 def show(context: CommandContext) -> None:
     """See the kept run and this one side by side, with the differences marked."""
-    title = f"{context.session.doc.title}, now"
+    title = tr("{title}, now", title=context.session.doc.title)
     context.comparison.compare_with_stored(context.session.result.tape, title)
 
 

@@ -17,7 +17,7 @@ from gradscribe.app.watch.reader import WatchReader
 from gradscribe.engine.protocol import watch_file
 from gradscribe.playback.text import formatting
 from gradscribe.playback.text.formatting import file_name, slug
-from gradscribe.playback.translation import ngettext, tr
+from gradscribe.playback.translation import ngettext, pgettext, tr
 from gradscribe.widgets.editor.source_text import length_problem
 
 OUTSIDE = "outside"
@@ -285,7 +285,7 @@ def recent(context: CommandContext) -> list[MenuChoice]:
     return [choice(path) for path in context.settings.recent()]
 
 
-@submenu("file.examples", tr("Examples"), menu="File/1")
+@submenu("file.examples", pgettext("programs", "Examples"), menu="File/1")
 def list_examples(_: CommandContext) -> list[MenuChoice]:
     """Short programs to start from."""
 

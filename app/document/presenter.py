@@ -148,7 +148,6 @@ class Presenter(QObject):
         views.inspector.way_requested.connect(self.show_way)
         views.inspector.node_requested.connect(self.select_node)
         views.console.line_requested.connect(self._go_to_line)
-        views.values.picked.connect(self.select_value)
         views.ledger.picked.connect(clock.seek)
         views.ledger.line_requested.connect(self._go_to_line)
 

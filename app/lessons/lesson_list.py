@@ -137,7 +137,7 @@ class _Rows(QListWidget):
         item.setData(SHARE, reached.steps_done(lesson.steps) / lesson.steps)
         named = f"{number}. {lesson.title}{', ' + state if state else ''}"
         item.setData(Qt.ItemDataRole.AccessibleTextRole, named)
-        about = f"{lesson.about}, {minutes_text(lesson.minutes)}"
+        about = tr("{about}, {time}", about=lesson.about, time=minutes_text(lesson.minutes))
         item.setData(Qt.ItemDataRole.AccessibleDescriptionRole, about)
 
     def lessons(self) -> list[QListWidgetItem]:
@@ -300,4 +300,4 @@ def _state(lesson: LessonSummary, reached: LessonState) -> str:
         if reached.step
         else ""
     )
-    return ", ".join(part for part in ("✓ done" if reached.done else "", at) if part)
+    return ", ".join(part for part in (tr("✓ done") if reached.done else "", at) if part)

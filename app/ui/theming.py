@@ -95,6 +95,29 @@ class Theming(QObject):
         self._begin()
         self.finish()
 
+    def suspend_style_sheet(self) -> None:
+        """Set palette and font; take the style sheet off while a window makes its widgets.
+
+        With it, a widget that is placed in another is restyled with all that it contains, hence
+        each widget once for each of its ancestors: three quarters of the time of making a window.
+        A window that is shown already keeps its sheet.
+        """
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        self._applied = self.theme()
+        app.setPalette(self._applied.palette())
+        app.setFont(ui_font(TEXT_PX * self.scale()))
+        if app.styleSheet() and not any(one.isVisible() for one in app.topLevelWidgets()):
+            app.setStyleSheet("")
+
+    def restore_style_sheet(self) -> None:
+        """Set the style sheet, which restyles each widget once."""
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        sheet = self.theme().stylesheet(self.scale())
+        if sheet != app.styleSheet():
+            app.setStyleSheet(sheet)
+
     def finish(self) -> None:
         """Complete a theme change in progress, synchronously."""
         self._steps.finish()

@@ -249,9 +249,9 @@ class WatchWindow(QWidget):
 
     def _condition(self) -> str:
         if self.data.has_ended:
-            return "ended"
+            return tr("ended")
         quiet = time.monotonic() - self._news
-        return "live" if quiet < QUIET_S else tr("no news for {round:,} s", round=round(quiet))
+        return tr("live") if quiet < QUIET_S else tr("no news for {round:,} s", round=round(quiet))
 
     def _trouble(self) -> str:
         trouble, name = self.reader.trouble, self.reader.path.name

@@ -13,7 +13,7 @@ from gradscribe.app.window.device_button import DeviceButton
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.explain.devices import devices_of
 from gradscribe.playback.text import formatting
-from gradscribe.playback.translation import ngettext, tr, translated
+from gradscribe.playback.translation import ngettext, pgettext, tr, translated
 from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.labels import elided_label, plain_label, tip
 from gradscribe.widgets.base.single_shot import single_shot
@@ -42,7 +42,7 @@ class TopBar(QFrame):
         """After a change of the text size the parts have their new fonts only in the next turn."""
         self.setProperty("bar", True)
         self.switch = WorkspaceSwitch()
-        self.examples = QPushButton(tr("Examples"))
+        self.examples = QPushButton(pgettext("programs", "Examples"))
         self.examples.setToolTip(tr("Short programs to start from (Ctrl+E)"))
         self.examples.clicked.connect(self.examples_pressed)
         self.lessons = QPushButton(tr("Lessons"))

@@ -18,7 +18,7 @@ from gradscribe.app.ui.start.page import StartPage
 from gradscribe.app.ui.start.setup_picture import SetupThumbnail
 from gradscribe.playback.lessons.duration import minutes_text
 from gradscribe.playback.lessons.lesson import LessonSummary
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import pgettext, tr
 from gradscribe.widgets.base.theme import Theme
 
 
@@ -54,7 +54,7 @@ def _sections(context: CommandContext, page: StartPage) -> list[StartSection]:
     return [
         _recent(context, page),
         StartSection(
-            tr("Examples"),
+            pgettext("programs", "Examples"),
             [_example(context, example) for example in examples.load()],
             context.show_examples,
         ),

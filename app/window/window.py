@@ -101,6 +101,9 @@ class Window(QMainWindow):
     """The window was painted for the first time."""
 
     def __init__(self, link: Link, settings: Settings, drafts: Drafts) -> None:
+        look = Theming(settings)
+        look.suspend_style_sheet()
+        # The font of a window is the application's at the time when it is made.
         super().__init__()
         self.setWindowTitle("Gradscribe")
         self.setAcceptDrops(True)
@@ -109,13 +112,12 @@ class Window(QMainWindow):
         self.clock = PlaybackClock(self.session, self)
         self._link = link
         self._painted = self._closed = False
-        # Before widgets are created: a later style sheet would restyle each of them.
-        self.look = Theming(settings, self)
-        self.look.apply()
+        self.look = look
+        look.setParent(self)
         self._make_widgets()
         self.presenter = Presenter(self.session, self.clock, self.views, self)
         self.error_fix = ErrorFix(self.session, self.editor)
-        self.finder = GraphSearch(self.session, self.presenter, self.graph)
+        self.finder = GraphSearch(self.session, self.presenter, self.graph, self.values)
         self.lesson_dock = self._make_lesson_dock()
         panes = (self.legend, self.findings, self.lesson_dock.pane, self.lines)
         self.look.add(*vars(self.views).values(), *panes)
@@ -127,7 +129,7 @@ class Window(QMainWindow):
         self.changes = self._make_changes()
         self.tensors = TensorWindows(self.session, self.inspector, self.look, self)
         self.parameters = ProgramParameters(
-            self.session, self, self.look, lambda row: self.presenter.select_value(row.value_id)
+            self.session, self, self.look, lambda row: self.finder.show_value(row.value_id)
         )
         self.history = self._make_history()
         self.figure_charts = FigureCharts(self.console.figures, self.look, self)
@@ -146,6 +148,7 @@ class Window(QMainWindow):
         save = partial(train.save_session, self.context)
         recovery = self.recovery
         self.workspaces.keep(recovery.where, self.notices, recovery.offers, save)
+        self.look.restore_style_sheet()
         self._recall()
         self._repaint(self.look.theme())
         self.editor.setFocus()

@@ -176,9 +176,9 @@ def _change(found: Difference, is_cause: bool, line: int, compared: Comparison) 
     kind: ChangeKind = "value"
     words = found.words
     if found.kind == "left":
-        kind, words = "op", f"{words} no longer runs".strip()
+        kind, words = "op", tr("{words} no longer runs", words=words).strip()
     elif found.kind == "right":
-        kind, words = "op", f"{words} runs now".strip()
+        kind, words = "op", tr("{words} runs now", words=words).strip()
     elif found.kind in ("gradient", "op", "setting"):
         kind = found.kind
     return RunChange(kind, found.name, words, line, value if is_new else None, at, is_cause)

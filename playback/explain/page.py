@@ -241,11 +241,8 @@ def _from(index: Index, arrival: Arrival) -> str:
         return tr("the seed of backward")
     node = index.tape.executions[edge.execution].node
     op = index.node_ops.get(node)
-    return (
-        f"from {symbols.op_title(index.op(op))}"
-        if op is not None
-        else f"from {index.nodes[node].name}"
-    )
+    source = symbols.op_title(index.op(op)) if op is not None else index.nodes[node].name
+    return tr("from {source}", source=source)
 
 
 def _share(
@@ -313,7 +310,7 @@ def _derivation(
     )
     if not template:
         return ""
-    summed = ", summed" if rule.stretches and is_broadcast(index, op, operand) else ""
+    summed = tr(", summed") if rule.stretches and is_broadcast(index, op, operand) else ""
     factor = naming.parenthesize_slope(names.fill(template))
     # torch's gradients are conjugated, so that the loss decreases along minus the gradient.
     if "complex" in index.values[op.outputs[0]].dtype and "{" in template:
@@ -466,7 +463,7 @@ def _node_without_op(index: Index, run: Execution) -> Explanation:
 def _made_by(index: Index, value: Value) -> str:
     if value.op is None or value.role == "parameter":
         return value.role
-    return f"from {symbols.op_title(index.op(value.op))}"
+    return tr("from {source}", source=symbols.op_title(index.op(value.op)))
 
 
 def root_name(index: Index, run: int) -> str:

@@ -1,6 +1,6 @@
 """Descriptions of cards and wires in words, for screen readers."""
 
-from gradscribe.playback.graph.picture import Card, Wire
+from gradscribe.playback.graph.picture import Card, CardKind, Wire
 from gradscribe.playback.graph.reading import EN_DASH, NABLA, WAITING, CardReading
 from gradscribe.playback.translation import tr
 
@@ -20,7 +20,7 @@ def card_label(card: Card, reading: CardReading) -> str:
     elif reading.number and reading.number != card.literal:
         parts.append(tr("value {number}", number=reading.number))
     elif reading.shape:
-        parts.append(tr("shape {shape}", shape=reading.shape.replace("×", "by")))
+        parts.append(tr("shape {shape}", shape=reading.shape.replace("×", tr("by"))))
     if reading.bad:
         parts.append(tr("holds {numbers}", numbers=reading.bad))
     if reading.gradient:
@@ -42,6 +42,17 @@ def wire_label(source: str, target: str, share: str) -> str:
     )
 
 
+KINDS: dict[CardKind, str] = {
+    "parameter": tr("parameter"),
+    "data": tr("input"),
+    "constant": tr("constant"),
+    "op": tr("operation"),
+    "loss": tr("loss"),
+    "module": tr("module"),
+}
+"""Kinds of cards in words."""
+
+
 def _spoken(number: str) -> str:
     return number.replace(NABLA, tr("norm"))
 
@@ -50,8 +61,7 @@ def describe_card(
     card: Card, reading: CardReading, inputs: list[str], ordered: bool = False
 ) -> str:
     """Return a card's description for a screen reader; ``ordered``: with order and visits."""
-    kind = {"op": "operation", "data": "input"}.get(card.kind, card.kind)
-    parts = [f"{kind} {card.title}"]
+    parts = [tr("{kind} {title}", kind=KINDS[card.kind], title=card.title)]
     if card.name and card.name != card.title:
         parts.append(tr("named {name}", name=card.name))
     if reading.state == "waiting":
@@ -59,14 +69,14 @@ def describe_card(
     elif reading.number:
         parts.append(tr("value {number}", number=reading.number))
     if reading.shape:
-        parts.append(tr("shape {replace}", replace=reading.shape.replace("×", "by")))
+        parts.append(tr("shape {replace}", replace=reading.shape.replace("×", tr("by"))))
     if reading.bad:
         parts.append(tr("holds {bad}", bad=reading.bad))
     if reading.gradient:
-        parts.append(tr("gradient {replace}", replace=reading.gradient.replace(NABLA, "norm")))
+        parts.append(tr("gradient {replace}", replace=reading.gradient.replace(NABLA, tr("norm"))))
     if ordered and reading.order:
         place, visits = reading.order.removeprefix("#").split(" · ")
-        place = place.replace(EN_DASH, " to ")
+        place = place.replace(EN_DASH, tr(" to "))
         parts.append(
             tr("backward node {place}, visit {visits}", place=place, visits=visits[:-1])
             if visits == "1×"
@@ -81,8 +91,9 @@ def describe_card(
     if card.cut:
         parts.append(tr("no gradient passes"))
     if inputs:
-        relation = "given" if card.is_failed_call else tr("made from")
-        parts.append(f"{relation} {tr(' and ').join(inputs)}")
+        relation = tr("given") if card.is_failed_call else tr("made from")
+        words = tr(" and ").join(inputs)
+        parts.append(tr("{relation} {words}", relation=relation, words=words))
     return ", ".join(parts)
 
 
@@ -90,9 +101,9 @@ def describe_wire(wire: Wire, source: str, target: str, label: str) -> str:
     """Return a wire's description for a screen reader."""
     parts = [tr("value from {source} to {target}", source=source, target=target)]
     if wire.shape:
-        parts.append(tr("shape {replace}", replace=wire.shape.replace("×", "by")))
+        parts.append(tr("shape {replace}", replace=wire.shape.replace("×", tr("by"))))
     if wire.dashed:
         parts.append(tr("no gradient comes back"))
     if label:
-        parts.append(tr("gradient back {replace}", replace=label.replace(NABLA, "norm")))
+        parts.append(tr("gradient back {replace}", replace=label.replace(NABLA, tr("norm"))))
     return ", ".join(parts)

@@ -13,7 +13,7 @@ from gradscribe.playback.lab.axes import (
 )
 from gradscribe.playback.lab.call import ParsedCall, Tensor
 from gradscribe.playback.text import formatting
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import ngettext, tr
 
 
 def _first(call: ParsedCall) -> Tensor | None:
@@ -126,7 +126,7 @@ def squeeze(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     )
     if not gone:
         return AxisTable(tr("No axis of size 1 is there to leave out: the shape stays."), rows)
-    many = "1 axis" if len(gone) == 1 else tr("{gone_count} axes", gone_count=len(gone))
+    many = ngettext("{count} axis", "{count} axes", len(gone))
     return AxisTable(tr("{many} of size 1 left out.", many=many), rows)
 
 

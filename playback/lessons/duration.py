@@ -4,6 +4,8 @@ import math
 import re
 from collections.abc import Sequence
 
+from gradscribe.playback.translation import tr
+
 WORDS_A_MINUTE = 150
 """Words of explanation read in a minute: slower than a story, which one reads at 240."""
 LINE_S = 4
@@ -41,6 +43,8 @@ def estimate_minutes(lines: Sequence[str]) -> int:
 def minutes_text(minutes: int) -> str:
     """Return a time as text: ``about 4 min``, ``about 2 h 10 min``, above an hour in tens."""
     if minutes < 60:
-        return f"about {minutes} min"
+        return tr("about {minutes} min", minutes=minutes)
     hours, rest = divmod(round(minutes, -1), 60)
-    return f"about {hours} h {rest} min" if rest else f"about {hours} h"
+    if rest:
+        return tr("about {hours} h {rest} min", hours=hours, rest=rest)
+    return tr("about {hours} h", hours=hours)

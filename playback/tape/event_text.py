@@ -65,8 +65,10 @@ def value_name(index: Index, value: int) -> str:
             else tr("the {op_title}", op_title=symbols.op_title(index.op(made.op)))
         )
     if made.maker in (".grad", "grad"):
-        return "a gradient"
-    return tr("the {rsplit}", rsplit=made.maker.rsplit(".", 1)[-1]) if made.maker else "a tensor"
+        return tr("a gradient")
+    return (
+        tr("the {rsplit}", rsplit=made.maker.rsplit(".", 1)[-1]) if made.maker else tr("a tensor")
+    )
 
 
 def edge_target_name(index: Index, edge: Edge) -> str:

@@ -52,7 +52,7 @@ def _cells(row: CostRow) -> tuple[str, ...]:
         _WAYS[row.name],
         _time(row.seconds),
         spread,
-        "from one direction" if row.estimated else f"{row.runs:,}",
+        tr("from one direction") if row.estimated else f"{row.runs:,}",
         formatting.size(row.bytes) if row.bytes >= 0 else "",
         formatting.size(row.held) if row.held >= 0 else "",
     )
@@ -73,7 +73,7 @@ def cost_words(answer: MeasuredCosts) -> str:
 
 
 def _subject(answer: MeasuredCosts) -> str:
-    leaves = "1 leaf" if answer.leaves == 1 else tr("{leaves:,} leaves", leaves=answer.leaves)
+    leaves = ngettext("{count:,} leaf", "{count:,} leaves", answer.leaves)
     return tr(
         "{calls} of PyTorch from {leaves} with {numbers} to the root of the first "
         "backward, on {device} with {threads}, repeated in the engine; times are "

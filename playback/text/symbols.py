@@ -4,7 +4,7 @@ import re
 
 from gradscribe.engine.protocol.tape import Arg, Call, Op
 from gradscribe.playback.text import formatting
-from gradscribe.playback.translation import ngettext
+from gradscribe.playback.translation import ngettext, tr
 
 _ALIASES = {
     "iadd": "add", "radd": "add", "isub": "sub", "subtract": "sub", "imul": "mul", "rmul": "mul",
@@ -171,8 +171,8 @@ def parameter_count(count: int) -> str:
     if count < 10_000:
         return ngettext("{count:,} param", "{count:,} params", count)
     if count < 10_000_000:
-        return f"{count / 1000:,.0f} k params"
-    return f"{count / 1e6:,.0f} M params"
+        return tr("{thousands:,.0f} k params", thousands=count / 1000)
+    return tr("{millions:,.0f} M params", millions=count / 1e6)
 
 
 def _commas(written: str) -> list[str]:

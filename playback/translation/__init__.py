@@ -1,8 +1,8 @@
 """Text in the user's language: gettext catalogues, chosen when the process starts.
 
-`tr` and `ngettext` translate where text is shown, in tables of a module as well: a process chooses
-its language before it imports them. `translated` does the same for text of the engine, which always
-speaks English. Until `choose` is called everything is English.
+`tr`, `pgettext` and `ngettext` translate where text is shown, in tables of a module as well: a
+process chooses its language before it imports them. `translated` does the same for text of the
+engine, which always speaks English. Until `choose` is called everything is English.
 """
 
 from gettext import NullTranslations
@@ -11,7 +11,17 @@ from gradscribe.playback.translation.catalogue_file import CatalogueError
 from gradscribe.playback.translation.languages import ENGLISH, NAMES, available, load
 from gradscribe.playback.translation.templates import Templates
 
-__all__ = ["ENGLISH", "NAMES", "available", "choose", "language", "ngettext", "tr", "translated"]
+__all__ = [
+    "ENGLISH",
+    "NAMES",
+    "available",
+    "choose",
+    "language",
+    "ngettext",
+    "pgettext",
+    "tr",
+    "translated",
+]
 
 
 class _Current:
@@ -79,6 +89,15 @@ def ngettext(singular: str, plural: str, count: int, /, **values: object) -> str
     english = singular if count == 1 else plural
     found = _current.texts.ngettext(singular, plural, count)
     return _filled(found, english, {"count": count, **values})
+
+
+def pgettext(context: str, message: str, /, **values: object) -> str:
+    """Return ``message`` in the process's language, as it is called in a ``context``.
+
+    For words that are two in other languages: examples to open, and examples to learn from.
+    """
+    _current.was_asked = True
+    return _filled(_current.texts.pgettext(context, message), message, values)
 
 
 def translated(text: str) -> str:

@@ -36,6 +36,8 @@ class TranslatedMessage(Struct):
     is_fuzzy: bool = False
     origins: tuple[str, ...] = ()
     """Source files that say it, relative to the source tree."""
+    context: str = ""
+    """What the message is about, where the same words have several translations."""
 
 
 class MessageCatalogue(Struct):
@@ -95,7 +97,7 @@ def parse(text: str) -> MessageCatalogue:
         line = line.strip()
         if line.startswith("#~"):
             continue
-        is_new = not line or line.startswith(("#", "msgid "))
+        is_new = not line or line.startswith(("#", "msgctxt ", "msgid "))
         if is_new and "msgstr" in (name.partition("[")[0] for name in parts):
             entries.append(_entry(parts, comments))
             parts, comments, key = {}, [], ""
@@ -120,7 +122,14 @@ def _entry(parts: dict[str, str], comments: list[str]) -> TranslatedMessage:
     places = [word for line in comments if line.startswith("#:") for word in line[2:].split()]
     is_fuzzy = any(line.startswith("#,") and "fuzzy" in line for line in comments)
     plural = parts.get("msgid_plural", "")
-    return TranslatedMessage(parts.get("msgid", ""), plural, tuple(texts), is_fuzzy, tuple(places))
+    return TranslatedMessage(
+        parts.get("msgid", ""),
+        plural,
+        tuple(texts),
+        is_fuzzy,
+        tuple(places),
+        parts.get("msgctxt", ""),
+    )
 
 
 def _unquoted(text: str, number: int) -> str:
@@ -142,6 +151,7 @@ def _compiled(entries: Iterable[TranslatedMessage]) -> bytes:
         if index and not _is_done(entry):
             continue
         name = f"{entry.message}\0{entry.plural}" if entry.plural else entry.message
+        name = f"{entry.context}\4{name}" if entry.context else name
         pairs[name.encode()] = "\0".join(entry.texts).encode()
     names = sorted(pairs)
     start = 4 * _HEADER_WORDS + 16 * len(names)

@@ -35,5 +35,13 @@ def catalogue(template: MessageCatalogue) -> MessageCatalogue:
     for entry in template.entries[1:]:
         forms = (entry.message, entry.plural) if entry.plural else (entry.message,)
         texts = tuple(map(text, forms))
-        found.append(TranslatedMessage(entry.message, entry.plural, texts, origins=entry.origins))
+        found.append(
+            TranslatedMessage(
+                entry.message,
+                entry.plural,
+                texts,
+                origins=entry.origins,
+                context=entry.context,
+            )
+        )
     return MessageCatalogue(found)

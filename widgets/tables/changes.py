@@ -53,7 +53,7 @@ class ChangesPane(QWidget):
         self._strips_column = vbox(None, spacing=2)
         self.rows = QTreeWidget(self)
         self.rows.setColumnCount(3)
-        self.rows.setHeaderLabels([tr("Line"), tr("Tensor"), "Before → now"])
+        self.rows.setHeaderLabels([tr("Line"), tr("Tensor"), tr("Before → now")])
         self.rows.setRootIsDecorated(False)
         self.rows.setUniformRowHeights(True)
         self.rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

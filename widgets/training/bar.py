@@ -6,7 +6,7 @@ from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QSlider, QWidget
 
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import pgettext, tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label, sheet, tip
 from gradscribe.widgets.base.theme import Theme
@@ -47,7 +47,7 @@ class TrainingBar(QFrame):
         self.title = Label("heading").fit_text()
         self.where = Label("caption").fit_text()
         self.examples = self._button(
-            tr("Examples"), tr("Set-ups to start from (Ctrl+E)"), "examples"
+            pgettext("programs", "Examples"), tr("Set-ups to start from (Ctrl+E)"), "examples"
         )
         self.reset = self._button(tr("Reset"), tr("Back to step 0; same weights, same data"), "")
         self.reset.setMenu(

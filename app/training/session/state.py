@@ -263,16 +263,18 @@ def progress_text(run: RunState, plays: bool) -> str:
     if state is None or not run.running:
         return words
     if not plays:
-        return f"{words} · pausing…"
+        return tr("{words} · pausing…", words=words)
     if state.rate >= 1:
         return tr("{words} · {rate:,.0f} steps/s", words=words, rate=state.rate)
-    return f"{words} · {1 / state.rate:.3g} s a step" if state.rate else words
+    if not state.rate:
+        return words
+    return tr("{words} · {seconds:.3g} s a step", words=words, seconds=1 / state.rate)
 
 
 def title_of(part: Part, kind: str, catalogue: Catalogue | None) -> str:
     """Return the title of a part in the catalogue; its name if it has none."""
     entries = catalogue.entries if catalogue is not None else ()
-    found = (e.title for e in entries if (e.kind, e.name) == (kind, part.name))
+    found = (translated(e.title) for e in entries if (e.kind, e.name) == (kind, part.name))
     return next(found, "") or part.name.replace("_", " ")
 
 

@@ -13,6 +13,7 @@ from gradscribe.playback.tape.scenes import scene_index_at
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.graph.camera import fitting
 from gradscribe.widgets.graph.view import GraphView
+from gradscribe.widgets.tables.value_table import ValueTable
 
 READABLE = 0.6
 """A match is shown at least at this zoom."""
@@ -27,7 +28,9 @@ class GraphSearch(QObject):
     counted = Signal(str)
     """Text with the current match, their number and the scene: ``2 of 5 · Step 1 of 3``."""
 
-    def __init__(self, session: Session, showing: Presenter, graph: GraphView) -> None:
+    def __init__(
+        self, session: Session, showing: Presenter, graph: GraphView, values: ValueTable
+    ) -> None:
         super().__init__(showing)
         self.session, self.presenter, self.graph = session, showing, graph
         self._query = ""
@@ -43,6 +46,7 @@ class GraphSearch(QObject):
         self._is_new_tape = False
         """True until the first picture of a tape that has changed."""
         showing.picture_shown.connect(self._follow)
+        values.picked.connect(self.show_value)
         session.tape_changed.connect(self._search_again)
 
     def search(self, query: str) -> None:
@@ -83,6 +87,15 @@ class GraphSearch(QObject):
         self._show(self.matches[self._at])
         # From a match that was chosen, the search goes on from there.
         self._origin = None
+
+    def show_value(self, value: int) -> None:
+        """Select the card of a value of this scene, opening the modules that hide it.
+
+        A folded block of equal modules would show the numbers of its first one.
+        """
+        self._tried = set()
+        self._origin = None
+        self._show((self.presenter.scene_number, Match(value=value)))
 
     def _find(self, here: int) -> None:
         showing = self.presenter

@@ -18,7 +18,7 @@ from gradscribe.app.document.examples import Example
 from gradscribe.app.ui.examples.thumbnail import ExampleThumbnail
 from gradscribe.app.ui.layout import scroll_area
 from gradscribe.app.ui.popup import PopupCard
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import pgettext, tr
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.deferred_paint import resume_paint
 from gradscribe.widgets.base.flow_layout import FlowLayout
@@ -60,7 +60,7 @@ class GalleryWords(NamedTuple):
 
 
 PROGRAMS = GalleryWords(
-    tr("Examples"),
+    pgettext("programs", "Examples"),
     tr("Short programs to start from; change anything and watch"),
     tr("Search: attention, loop, mask, ..."),
     tr("No example has all of these words"),

@@ -136,7 +136,7 @@ def test_cards_and_windows(shown, command):
 def test_the_training_page(shown, qtbot):
     shown.workspaces.show_workspace("training")
     shown.train_link.greet()
-    qtbot.waitUntil(lambda: shown.workspaces.is_whole)
+    qtbot.waitUntil(lambda: shown.workspaces.is_whole, timeout=30_000)
     form = shown.workspaces.widgets.form
     qtbot.waitUntil(lambda: form.parts["schedule"].choice.count() > 0)
     shown.train_link.begin(1, shown.workspaces.session.setup)

@@ -5,7 +5,7 @@ import gettext
 import pytest
 
 from gradscribe.playback import translation
-from gradscribe.playback.translation import languages, ngettext, tr, translated
+from gradscribe.playback.translation import languages, ngettext, pgettext, tr, translated
 
 HEADER = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n'
 ENGLISH_FORMS = HEADER + 'Plural-Forms: nplurals=2; plural=(n != 1);\\n"\n\n'
@@ -47,6 +47,18 @@ def test_a_chosen_language_fills_its_own_order_of_placeholders(catalogue):
     assert translation.language() == "fr"
     assert tr("{a} of {b}", a=1, b=2) == "de 2, 1"
     assert tr("Unknown {a}", a=1) == "Unknown 1"
+
+
+def test_words_that_are_two_in_a_language_have_a_context(catalogue):
+    assert pgettext("programs", "Examples") == "Examples"
+    assert pgettext("programs", "Open {name}", name="a.py") == "Open a.py"
+    catalogue(
+        'msgctxt "programs"\nmsgid "Examples"\nmsgstr "Exemples"\n\n'
+        'msgid "Examples"\nmsgstr "Individus"\n'
+    )
+    assert pgettext("programs", "Examples") == "Exemples"
+    assert tr("Examples") == "Individus"
+    assert pgettext("another", "Examples") == "Examples"
 
 
 def test_plurals_follow_the_rule_of_the_language(catalogue):

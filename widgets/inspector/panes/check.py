@@ -96,7 +96,7 @@ class CheckBlock(QWidget):
         failed = whole and any(check.problem for check in results)
         self.sampler.setVisible(offered and size > 1 and (failed or not whole))
         self.sampler.setEnabled(not waiting)
-        every = "all" if len(chosen) == size else str(len(chosen))
+        every = tr("all") if len(chosen) == size else str(len(chosen))
         self.sampler.setText(
             tr("Checking…") if waiting else tr("Check {every} elements", every=every)
         )
@@ -124,7 +124,7 @@ def sample_summary(results: list[Checked], chosen: list[int], size: int) -> str:
         return tr("Not possible: {failed}", failed=translated(failed[0]))
     wrong = [at for check, at in zip(results, chosen, strict=True) if not check.agrees]
     whole = (
-        "all"
+        tr("all")
         if len(chosen) == size
         else tr("{chosen_count} of {size:,}", chosen_count=len(chosen), size=size)
     )

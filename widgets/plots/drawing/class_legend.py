@@ -14,7 +14,7 @@ from gradscribe.widgets.plots.drawing.shading import Shading, draw_scale
 
 CLASS_PREFIX = "class "
 """Prefix of the number of a class without a name; left out if space is short."""
-VALIDATION = "validation"
+VALIDATION = tr("validation")
 """Name of the entry that is not a class."""
 ENTRY_PX = 32
 """Pixels of an entry besides its name."""

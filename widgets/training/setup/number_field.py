@@ -168,7 +168,7 @@ class NumberField(QWidget):
         try:
             number: float | int = _counted(text) if self._whole else float(text)
         except (ValueError, OverflowError):
-            kind = tr("a whole number") if self._whole else "a number"
+            kind = tr("a whole number") if self._whole else tr("a number")
             self.refused.emit(tr("{value} is not {kind}", value=text or tr("Nothing"), kind=kind))
             return
         bounds = self._why_not(number)

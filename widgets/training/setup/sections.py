@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from gradscribe.engine.protocol.setup import JsonValue, Part
 from gradscribe.engine.protocol.training import Advice, CatalogueEntry, Option
-from gradscribe.playback.translation import tr, translated
+from gradscribe.playback.translation import translated
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label, sheet
@@ -18,12 +18,11 @@ from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.training.setup.advice_lines import AdviceLines
 from gradscribe.widgets.training.setup.layers_editor import LayersEditor
 from gradscribe.widgets.training.setup.option_row import OptionRow
+from gradscribe.widgets.training.setup.option_titles import option_title
 from gradscribe.widgets.training.wheel_filter import ignore_wheel
 
 NO_PART = ""
 """Name of the choice without a part: the engine's default, or none."""
-OPTION_TITLES = {"n": "examples", "k": "classes", "path": "file", "limit": tr("rows at most")}
-"""Readable titles of options with short names."""
 
 
 class FoldingSection(QWidget):
@@ -349,14 +348,6 @@ def _each(rows: Mapping[str, OptionRow]) -> Iterator[tuple[Option, LayersEditor]
         of = rows.get(row.option.each)
         if of is not None and isinstance(of.editor, LayersEditor):
             yield row.option, of.editor
-
-
-def option_title(option: Option) -> str:
-    """Return the title of an option, capitalized."""
-    words = translated(option.title) or OPTION_TITLES.get(
-        option.name, option.name.replace("_", " ")
-    )
-    return words[:1].upper() + words[1:]
 
 
 def collapse_equal(names: Sequence[str]) -> JsonValue:

@@ -52,6 +52,17 @@ def test_enter_walks_through_the_matches_and_round(high, qtbot):
     assert tools.count.text() == "12 of 12"
 
 
+def test_a_parameter_in_one_of_folded_equal_blocks_is_shown_itself(high):
+    tape = high.session.result.tape
+    named = [value for value in tape.values if value.role == "parameter"]
+    wanted = named[-1]
+    folded = high.presenter.picture.value_cards[wanted.id]
+    high.values.picked.emit(wanted.id)
+    card = selected(high)
+    assert card.key != folded
+    assert (card.kind, card.value) == ("parameter", wanted.id)
+
+
 def test_what_is_not_there_is_counted_as_none(high):
     high.finder.search("no such thing")
     assert high.over.tools.count.text() == "None found"

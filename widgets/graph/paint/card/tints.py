@@ -8,10 +8,11 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QBrush, QColor, QLinearGradient, QPainter
 
 from gradscribe.playback.graph.coloring import Scale, Tint
+from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme, faded, mix
 from gradscribe.widgets.graph.paint import heat, shapes
 
-_ALARMS = {"↓": "↓ vanishing", "↑": "↑ exploding"}
+_ALARMS = {"↓": tr("↓ vanishing"), "↑": tr("↑ exploding")}
 BADGE_OVERLAP = 6.0
 """Distance that a badge reaches into its card: not as far as the first line of text."""
 GROUND = 0.26

@@ -55,11 +55,14 @@ def draw_filter(painter: QPainter, box: QRectF, kernels: NDArray[np.float32], th
     painter.setPen(theme.ink2)
     rows, columns = shown.shape[1:]
     some = (
-        "weights"
+        tr("weights")
         if len(shown) == len(kernels)
         else tr("weights of {shown_count}", shown_count=len(shown))
     )
-    words = f"{some}, {rows} × {columns}" + ("" if len(kernels) == 1 else " each")
+    size = f"{rows} × {columns}"
+    words = (
+        f"{some}, {size}" if len(kernels) == 1 else tr("{some}, {size} each", some=some, size=size)
+    )
     head = QRectF(box.left() + 4, box.top(), box.width() - 8, HEAD)
     short = QFontMetricsF(painter.font()).elidedText(
         words, Qt.TextElideMode.ElideRight, head.width()
