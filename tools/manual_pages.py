@@ -17,7 +17,8 @@ from gradscribe.app.manual.gestures import PLACES
 from gradscribe.app.preferences.kinds import ChoiceKind, NumberKind
 from gradscribe.app.preferences.rows import CHOICES, GROUPS, Setting
 from gradscribe.engine import hints
-from gradscribe.engine.protocol import setup, slides, tape_file, watch_file
+from gradscribe.engine.protocol import setup, tape_file, watch_file
+from gradscribe.engine.protocol.lecture import slides
 from gradscribe.engine.protocol.tape import Place
 
 SETTINGS_TABLES = "## All settings\n"

@@ -10,6 +10,7 @@ from gradscribe.app.link import interpreters
 from gradscribe.app.link.interpreters import Interpreter, UnusablePython
 from gradscribe.app.link.ranks import MOST_RANKS
 from gradscribe.app.link.remote import address
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.playback.text import formatting
 
 TRUST_HELP = (
@@ -45,13 +46,43 @@ def chosen_python(options: argparse.Namespace) -> Interpreter | None:
         if options.engine is not None:
             from gradscribe.app.link.remote import ask
 
-            return ask.ask_machine(options.engine).python
+            python = ask.ask_machine(options.engine).python
+            return replace(python, sent=_sent(options))
+        if getattr(options, "send", None):
+            raise Refused("--send needs --engine: here the script finds its files by itself")
         if options.python is None:
             return None
         interpreters.lent_source()
         return interpreters.ask_interpreter(options.python)
     except UnusablePython as error:
         raise Refused(str(error)) from error
+
+
+def add_send(parser: argparse.ArgumentParser) -> None:
+    """Add the option ``--send``."""
+    parser.add_argument(
+        "--send",
+        action="append",
+        metavar="PATH",
+        help="send a file or folder next to the script to the machine of --engine; may be repeated",
+    )
+
+
+def _sent(options: argparse.Namespace) -> tuple[str, ...]:
+    """Return the files that ``--send`` names; none if there is no such option."""
+    names = getattr(options, "send", None)
+    if not names:
+        return ()
+    if not options.trust:
+        raise Refused("--send needs --trust: without it a script reads no files")
+    from gradscribe.app.link.remote import sent_files
+
+    chosen = sent_files.chosen_files(options.script, names)
+    if not getattr(options, "has_named_files", False):
+        # Once, though the fixes of the doctor's are tried in engines of their own.
+        options.has_named_files = True
+        sys.stderr.write(f"gradscribe: {sent_files.described(chosen)} to send\n")
+    return chosen
 
 
 def read_program(name: str) -> str:
@@ -96,6 +127,7 @@ def add_recording(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("script", metavar="SCRIPT.py", help="script or notebook (.ipynb)")
     parser.add_argument("--device", default="cpu", metavar="D", help="cpu, cuda:0, ...")
     add_python(parser)
+    add_send(parser)
 
 
 def add_trials(parser: argparse.ArgumentParser) -> None:

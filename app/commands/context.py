@@ -118,7 +118,6 @@ class CommandContext:
     training: TrainSession
     session_store: SessionStore
     export_queue: ExportQueue
-    presentation: Presentation
     lecture: Lecture
     edit_step: Callable[[], None]
     """Puts the keyboard into the number of the step strip."""
@@ -138,6 +137,11 @@ class CommandContext:
 
     sweep_window: SweepWindow | None = None
     settings_window: SettingsWindow | None = None
+
+    @property
+    def presentation(self) -> Presentation:
+        """Presenting in this window."""
+        return self.lecture.presentation
 
     def show_settings(self, key: str = "") -> None:
         """Open the settings, at one of them; an empty key opens the search."""

@@ -163,6 +163,12 @@ def export_script(context: CommandContext) -> None:
     context.training.controller.export("script")
 
 
+@command("train.export_ddp", tr("Export as script for torchrun…"), "Train/4/export", when=_has_run)
+def export_ddp(context: CommandContext) -> None:
+    """Write one file whose ranks share each batch and repeat this run under torchrun."""
+    context.training.controller.export("ddp")
+
+
 @command("train.export_csv", tr("Export curves as CSV…"), "Train/4/export", when=_has_run)
 def export_csv(context: CommandContext) -> None:
     """Write every curve of this run as a table."""
@@ -375,6 +381,7 @@ def _open_room(
 
 FILES = {
     "script": ("train.py", tr("Python programs (*.py)")),
+    "ddp": ("train_ddp.py", tr("Python programs (*.py)")),
     "csv": ("curves.csv", tr("CSV files (*.csv)")),
     "safetensors": ("weights.safetensors", tr("safetensors (*.safetensors)")),
     "pt": ("weights.pt", tr("PyTorch state_dict (*.pt)")),

@@ -17,8 +17,8 @@ from gradscribe.app.link.client import Link
 from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.app.link.tape_intake import TapeIntake
 from gradscribe.engine.protocol import messages
+from gradscribe.engine.protocol.lecture.slides import Slide
 from gradscribe.engine.protocol.regions import Region
-from gradscribe.engine.protocol.slides import Slide
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem, Snapshot, StepLoop, Tape
 from gradscribe.playback.by_hand.targets import GradientKey

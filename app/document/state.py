@@ -9,8 +9,8 @@ from msgspec import Struct
 from PySide6.QtCore import SignalInstance
 
 from gradscribe.app.link.interpreters import Interpreter
+from gradscribe.engine.protocol.lecture.slides import Slide
 from gradscribe.engine.protocol.messages import DeviceDetails
-from gradscribe.engine.protocol.slides import Slide
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem, Tape
 from gradscribe.engine.protocol.tape_file import RunProgram

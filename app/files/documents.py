@@ -20,7 +20,7 @@ from msgspec import Struct
 from gradscribe.app.files import atomic, checksummed
 from gradscribe.app.files.checksummed import DamagedFile, NewerVersion
 from gradscribe.app.files.file_kinds import foreign_kind
-from gradscribe.engine.protocol.slides import Slide
+from gradscribe.engine.protocol.lecture.slides import Slide
 from gradscribe.playback.translation import tr
 
 SESSION_SUFFIX = ".gradscribe"

@@ -8,7 +8,7 @@ from msgspec import Struct
 from gradscribe.app.document.state import Doc, View
 from gradscribe.app.files import checksummed, documents
 from gradscribe.app.files.checksummed import DamagedFile
-from gradscribe.engine.protocol.slides import plausible
+from gradscribe.engine.protocol.lecture.slides import plausible
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.editor.edit_history import EditStep, original_text
 

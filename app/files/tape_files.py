@@ -9,7 +9,7 @@ from gradscribe.app.files import documents
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.runtime.version import version
 from gradscribe.engine.protocol import tape_file
-from gradscribe.engine.protocol.slides import Slide
+from gradscribe.engine.protocol.lecture.slides import Slide
 from gradscribe.engine.protocol.tape import Snapshot, Tape
 from gradscribe.engine.protocol.tape_file import RunFile, RunProgram, RunView, UnreadableTape
 from gradscribe.playback.translation import tr, translated

@@ -8,7 +8,9 @@ from itertools import chain
 from PySide6.QtCore import QElapsedTimer, QObject, QProcess, QProcessEnvironment, QTimer, Signal
 
 from gradscribe.app.link import launch, own_engine
+from gradscribe.app.link.far_engine import FarEngine, new_session
 from gradscribe.app.link.interpreters import Interpreter, UnusablePython
+from gradscribe.app.link.remote import sent_files
 from gradscribe.engine.protocol import frames as protocol_frames
 from gradscribe.engine.protocol import messages
 from gradscribe.playback.translation import tr
@@ -46,20 +48,23 @@ class EngineProcess(QObject):
         arguments: Sequence[str] | None = None,
         interpreter: Interpreter | None = None,
         linger: float = launch.LINGER_S,
+        left: FarEngine | None = None,
     ) -> None:
         """Prepare an engine.
 
         ``arguments`` of the interpreter: those of another process that speaks the protocol;
         ``interpreter``: another Python than this process's;
-        ``linger``: seconds for which one on another machine stays without a line.
+        ``linger``: seconds for which one on another machine stays without a line;
+        ``left``: one that runs there already, and is ready.
         """
         super().__init__(parent)
         self.is_open = is_open
         """True if its programs have all of the user's permissions."""
-        self.interpreter = interpreter
+        self.interpreter = interpreter if left is None else left.python
+        self._session = left.session if left is not None else new_session()
         self.folder: str | None = None
         """The folder that its programs may read; None until one is assigned."""
-        self.ready: messages.Ready | None = None
+        self.ready: messages.Ready | None = left.ready if left is not None else None
         """Its `Ready` message; None before it takes requests."""
         self.errors = ""
         """The end of its standard error."""
@@ -70,22 +75,33 @@ class EngineProcess(QObject):
         self._backlog = bytearray()
         self._turn = single_shot(self, self._take)
         self._boot = single_shot(self, lambda: self._end(tr("it does not get ready")))
+        self._sent = self._stamp()
         self._process = process = QProcess(self)
         self._refusal = ""
         """Reason why no Python can run it, or can have the engine's source; empty if one can."""
         python = interpreter if arguments is not None else self._resolved()
         process.setProgram(launch.python_executable(python))
-        words = [*([launch.SPARE] if spare else []), *([launch.OPEN] if is_open else [])]
-        process.setArguments([*launch.process_arguments(python, linger, arguments), *words])
+        engine = launch.process_arguments(
+            python, linger, arguments, self._session, left is not None
+        )
+        process.setArguments([*engine, *[launch.SPARE] * spare, *[launch.OPEN] * is_open])
         process.setProcessEnvironment(self._environment(python))
         self._outgoing: deque[Iterator[bytes]] = deque()
         self._pid = 0
+        self._connect()
+
+    def _connect(self) -> None:
+        process = self._process
         process.bytesWritten.connect(self._write)
         process.started.connect(self._note_pid)
         process.readyReadStandardOutput.connect(self._read)
         process.readyReadStandardError.connect(self._read_errors)
         process.finished.connect(self._finish)
         process.errorOccurred.connect(self._fail)
+
+    def _stamp(self) -> object:
+        """Return what changes with the files that are sent to another machine."""
+        return sent_files.stamp(self.interpreter.sent) if self.interpreter is not None else ()
 
     def _resolved(self) -> Interpreter | None:
         try:
@@ -115,6 +131,16 @@ class EngineProcess(QObject):
         return self.interpreter is not None and bool(self.interpreter.host)
 
     @property
+    def far(self) -> FarEngine | None:
+        """The engine as the next window finds it; None if it is not ready, or on this machine."""
+        python, ready = self.interpreter, self.ready
+        if self._over or python is None or not python.host or ready is None:
+            return None
+        from gradscribe.app.link.remote.connection import engine_hash
+
+        return FarEngine(python, self._session, ready, engine_hash())
+
+    @property
     def is_ready(self) -> bool:
         """True once it takes requests."""
         return self.ready is not None
@@ -123,6 +149,8 @@ class EngineProcess(QObject):
         """Return whether a program of that folder can run in it."""
         if self.is_open != is_open or self.interpreter != interpreter:
             return False
+        if self._sent != self._stamp():
+            return False  # A file has changed since it was sent.
         return is_open or self.folder in (None, folder)
 
     def start(self) -> None:
@@ -174,6 +202,18 @@ class EngineProcess(QObject):
             return
         self._process.finished.connect(self.deleteLater)
         self._kill()
+
+    def leave(self) -> None:
+        """Let one on another machine go on without this window, once it has what was sent."""
+        process = self._process
+        for frame in chain.from_iterable(self._outgoing):
+            process.write(frame)
+        self._silence()
+        process.closeWriteChannel()
+        if process.state() != QProcess.ProcessState.NotRunning:
+            process.waitForFinished(FAR_END_MS)
+        launch.kill(self._pid)
+        self.deleteLater()
 
     def close(self) -> None:
         """Ask it to quit, kill it after `CLOSE_MS`, and wait for its end."""

@@ -59,6 +59,8 @@ class Interpreter(Struct, frozen=True):
     """The folders of its packages."""
     host: str = ""
     """The machine it is on, as the address ``ssh://user@host:port``; empty for this one."""
+    sent: tuple[str, ...] = ()
+    """Paths here of the script and of what lies next to it that are sent to that machine."""
 
     @property
     def release(self) -> tuple[int, ...]:

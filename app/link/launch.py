@@ -45,7 +45,7 @@ TRAINING_LINGER_S = 3 * 86400.0
 """The same for one that trains."""
 FAR_GRACE_S = 30.0
 """`GRACE_S` on another machine, whose waits for a processor this one cannot count."""
-_NO_FILE = ("FileNotFoundError", "ModuleNotFoundError", "ImportError")
+NO_FILE = ("FileNotFoundError", "ModuleNotFoundError", "ImportError")
 REFUSED = 3
 """Exit code of the process that reached no engine on another machine."""
 SPARE_BYTES = 1 << 30
@@ -84,17 +84,24 @@ def engine_arguments() -> list[str]:
 
 
 def process_arguments(
-    interpreter: Interpreter | None, linger: float = LINGER_S, own: Sequence[str] | None = None
+    interpreter: Interpreter | None,
+    linger: float = LINGER_S,
+    own: Sequence[str] | None = None,
+    session: str = "",
+    takes: bool = False,
 ) -> list[str]:
     """Return the arguments of `python_executable` for an engine, or for another process, ``own``.
 
     On another machine they are those of a process that carries the streams of an engine there,
-    which stays without a line for ``linger`` seconds.
+    which stays without a line for ``linger`` seconds. ``session``: a name for that engine;
+    ``takes``: it runs there already.
     """
     if interpreter is None or not interpreter.host:
         return arguments_for(interpreter, own or engine_arguments())
     relay = "gradscribe.app.link.remote.relay"
-    return ["-P", "-u", "-m", relay, interpreter.url, "--linger", f"{linger:g}"]
+    name = [*(["--session", session] if session else []), *(["--take"] if takes else [])]
+    sent = [f"--send={path}" for path in interpreter.sent]
+    return ["-P", "-u", "-m", relay, interpreter.url, "--linger", f"{linger:g}", *name, *sent]
 
 
 def language_arguments(folder: str, interpreter: Interpreter | None = None) -> list[str]:
@@ -221,14 +228,15 @@ def refusal(code: int, interpreter: Interpreter | None, errors: str) -> str:
 def with_far_hint(tape: Tape, interpreter: Interpreter | None) -> Tape:
     """Return the tape of a program; one that lacked a file says on which machine it was looked for.
 
-    The files next to a script stay on this machine when it runs on another.
+    The files next to a script stay on this machine when it runs on another, unless they are sent.
     """
     error = tape.error
-    if interpreter is None or not interpreter.host or error is None or error.type not in _NO_FILE:
+    if interpreter is None or not interpreter.host or error is None or error.type not in NO_FILE:
         return tape
     place = interpreter.host.removeprefix("ssh://")
     hint = tr(
-        "It ran on {place}, which has files and modules of its own: copy what it needs there.",
+        "It ran on {place}, which has files and modules of its own: send what it needs of those "
+        "next to the script, or copy it there.",
         place=place,
     )
     return replace(tape, error=replace(error, hint=hint))

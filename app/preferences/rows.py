@@ -404,6 +404,7 @@ _FILMS = (
 _RECORDS = (
     Setting("tour", tr("Tour was offered"), False, RecordKind()),
     Setting("presenting", tr("Presenting"), False, is_stored=False),
+    Setting("columns", tr("Widths of columns"), "{}", RecordKind()),
     Setting("pythons", tr("Pythons of programs"), "{}", RecordKind()),
     Setting("lessons", tr("Progress in the lessons"), "{}", RecordKind(is_progress)),
     Setting("by_hand", tr("Score of gradients by hand"), "{}", RecordKind(is_progress)),

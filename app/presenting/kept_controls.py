@@ -47,7 +47,7 @@ class Controls:
     curves: Quiet
     """The offer to open the curves of a loop."""
     tools: Quiet
-    """What lies over the graph."""
+    """Tools and path over the graph."""
     timeline: QWidget
 
 

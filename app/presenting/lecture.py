@@ -14,10 +14,10 @@ from gradscribe.app.presenting.card_zoom import CardZoom
 from gradscribe.app.presenting.presentation import Presentation
 from gradscribe.app.presenting.slide_panel import SlidePanel
 from gradscribe.app.presenting.slides import Slides
-from gradscribe.app.presenting.stage import Stage
+from gradscribe.app.presenting.stage import SlideStage
 from gradscribe.app.runtime.notice import Notice, NoticeActions
 from gradscribe.app.ui.theming import Theming
-from gradscribe.engine.protocol.slides import Slide
+from gradscribe.engine.protocol.lecture.slides import Slide
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.tabs import PanelTabs
 from gradscribe.widgets.graph.view import GraphView
@@ -57,9 +57,9 @@ class Lecture(QObject):
 
     def __init__(self, parts: LectureParts, parent: QObject) -> None:
         super().__init__(parent)
-        self._parts = parts
+        self._parts, self.presentation = parts, parts.presentation
         session, presenter, graph = parts.session, parts.presenter, parts.graph
-        stage = Stage(session, parts.clock, presenter, graph, parts.settings, parts.look)
+        stage = SlideStage(session, parts.clock, presenter, graph, parts.settings, parts.look)
         self.slides = Slides(session, stage)
         self.blanks = Blanks(session, presenter, parts.hide_gradients)
         self.zoom = CardZoom(session, presenter, graph)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gradscribe.engine.protocol.slides import MAX_TITLE, Slide
+from gradscribe.engine.protocol.lecture.slides import MAX_TITLE, Slide
 from gradscribe.playback.text import formatting
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import make_scrollable, push_button, vbox

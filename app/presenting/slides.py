@@ -3,8 +3,8 @@
 from PySide6.QtCore import QObject, Signal
 
 from gradscribe.app.document.session import Session
-from gradscribe.app.presenting.stage import Stage, digest
-from gradscribe.engine.protocol.slides import MAX_NOTE, MAX_SLIDES, MAX_TITLE, Slide
+from gradscribe.app.presenting.stage import SlideStage, digest
+from gradscribe.engine.protocol.lecture.slides import MAX_NOTE, MAX_SLIDES, MAX_TITLE, Slide
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.playback.translation import tr
 
@@ -18,7 +18,7 @@ class Slides(QObject):
     removed = Signal(int, object)
     """A slide was removed: its place, and the slide."""
 
-    def __init__(self, session: Session, stage: Stage) -> None:
+    def __init__(self, session: Session, stage: SlideStage) -> None:
         super().__init__(session)
         self._session, self._stage = session, stage
         self._at = -1

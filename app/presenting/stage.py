@@ -10,7 +10,7 @@ from gradscribe.app.document.presenter import Presenter
 from gradscribe.app.document.session import Session
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.ui.theming import Theming
-from gradscribe.engine.protocol.slides import Sight, Slide
+from gradscribe.engine.protocol.lecture.slides import Sight, Slide
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.flow.highlight import Highlight, Question
 from gradscribe.playback.graph.coloring import MODES
@@ -37,7 +37,7 @@ def place_of(tape: Tape, slide: Slide) -> int | None:
     return min(start + slide.position, stop)
 
 
-class Stage(QObject):
+class SlideStage(QObject):
     """Read and write the state of the program's page."""
 
     def __init__(

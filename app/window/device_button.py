@@ -48,7 +48,10 @@ class DeviceButton(QPushButton):
         forms = (used, _joined(used, memory), _joined(used, title, memory))
         self._forms = tuple(dict.fromkeys(forms))
         whole = _joined(
-            used, shown.title, tr("{memory} of memory", memory=memory) if memory else ""
+            used,
+            shown.title,
+            tr("{memory} of memory", memory=memory) if memory else "",
+            tr("{free} when it started", free=_free(shown)) if shown.free else "",
         )
         sentences = [
             whole,
@@ -70,7 +73,7 @@ class DeviceButton(QPushButton):
         menu.clear()
         for name in names:
             one = by_name.get(name, DeviceDetails(name))
-            memory = formatting.size(one.memory) if one.memory else ""
+            memory = _joined(formatting.size(one.memory) if one.memory else "", _free(one))
             action = menu.addAction(_joined(name, one.title, memory).replace("&", "&&"))
             action.setCheckable(True)
             action.setChecked(name == default)
@@ -91,6 +94,11 @@ class DeviceButton(QPushButton):
         form = max(at for at, width in enumerate(widths) if at == 0 or width <= spare)
         self.set_form(form)
         return widths[form]
+
+
+def _free(one: DeviceDetails) -> str:
+    """Return the memory that was free when the engine started, in words."""
+    return tr("{memory} free", memory=formatting.size(one.free)) if one.free else ""
 
 
 def _joined(*parts: str) -> str:

@@ -184,7 +184,7 @@ def _run_window(
     window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose)
     server = RequestServer(window, window.open_request)
     window.painted.connect(server.listen)
-    ending = ShutdownSignals(window.close, window)
+    ending = ShutdownSignals(window.leaving.close_quietly, window)
     window.show()
     try:
         return app.exec()

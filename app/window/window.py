@@ -41,6 +41,7 @@ from gradscribe.app.tour.tour import Tour
 from gradscribe.app.training.page.workspaces import Workspaces
 from gradscribe.app.training.session.link import TrainLink
 from gradscribe.app.training.session.state import TrainEngine
+from gradscribe.app.ui import column_settings
 from gradscribe.app.ui.canvas.empty_state import EmptyState
 from gradscribe.app.ui.canvas.graph_overlay import GraphOverlay
 from gradscribe.app.ui.canvas.graph_search import GraphSearch, connect_overlay
@@ -50,6 +51,7 @@ from gradscribe.app.ui.layout import Columns, Panel, scroll_area, separator, sta
 from gradscribe.app.ui.loops.history_tab import HistoryTab
 from gradscribe.app.ui.loops.loop_curves import LoopCurves
 from gradscribe.app.ui.notifications import NotificationBar
+from gradscribe.app.ui.sending_files import SendingFiles
 from gradscribe.app.ui.theming import Theming
 from gradscribe.app.ui.tool_windows.cost_window import ProgramCosts
 from gradscribe.app.ui.tool_windows.figure_charts import FigureCharts
@@ -59,6 +61,7 @@ from gradscribe.app.window import new_window
 from gradscribe.app.window.announcers import start_announcers
 from gradscribe.app.window.bars import StatusLine, TopBar
 from gradscribe.app.window.color_key import ColorKeyController
+from gradscribe.app.window.leaving import LeavingQuestion
 from gradscribe.app.window.lecture_parts import keep_controls, make_lecture
 from gradscribe.app.window.menus import Menus
 from gradscribe.app.window.output_tab import OutputTab
@@ -111,6 +114,7 @@ class Window(QMainWindow):
         self._link = link
         self._painted = self._closed = False
         self.look = look
+        column_settings.recall(settings)
         self._make_widgets()
         self.presenter = Presenter(self.session, self.clock, self.views, self)
         self.error_fix = ErrorFix(self.session, self.editor)
@@ -141,10 +145,11 @@ class Window(QMainWindow):
         self.menus = Menus(self.menuBar(), self.context, self)
         self.pointed_menus = PointedMenus(self.context, self.menus, self)
         self.plugin_notice = PluginNotice(self.workspaces.session, self.notices, self)
+        self.leaving = LeavingQuestion(self, self.workspaces.session)
         self._connect()
         save = partial(train.save_session, self.context)
         recovery = self.recovery
-        self.workspaces.keep(recovery.where, self.notices, recovery.offers, save)
+        self.workspaces.keep(recovery.where, self.notices, recovery.offers, save, self.python.use)
         self.look.restore_style_sheet()
         self._recall()
         self._repaint(self.look.theme())
@@ -216,6 +221,7 @@ class Window(QMainWindow):
         python.printed.connect(self.output_tab.append)
         python.listed.connect(lambda: self.menus.refill("run.python"))
         self._link.received.connect(python.note)
+        SendingFiles(self.session, self.notices, python)
         return python
 
     def _make_typing(self) -> AssistanceController:
@@ -276,7 +282,6 @@ class Window(QMainWindow):
             training=self.workspaces.session,
             session_store=self.workspaces.saving,
             export_queue=self.export_queue,
-            presentation=self.presentation,
             lecture=self.lecture,
             edit_step=self.transport.strip.edit_step,
             step_pane=make_pane_cycle(self).step,
@@ -374,9 +379,6 @@ class Window(QMainWindow):
         self.lesson_dock.attach(self.ground, self.columns, tables, open_lesson, self.transport)
         self._connect_workspaces()
         self.export_queue.busy_changed.connect(self.menus.refresh)
-        for part in (self.presentation, self.lecture):
-            part.changed.connect(self.menus.refresh)
-        self.lecture.said.connect(self.status.say)
         self.export_queue.ended.connect(self.status.say)
         self.top.layer_pressed.connect(self._set_layer)
         self.editor.refused.connect(self.status.say)
@@ -395,6 +397,9 @@ class Window(QMainWindow):
         self.workspaces.session.store.runs_changed.connect(self.menus.refresh)
 
     def _connect_graph(self) -> None:
+        for part in (self.presentation, self.lecture):
+            part.changed.connect(self.menus.refresh)
+        self.lecture.said.connect(self.status.say)
         self.panels.changed.connect(self.menus.refresh)
         self.hand.changed.connect(self.menus.refresh)
         self.hand.said.connect(self.status.say)
@@ -627,12 +632,13 @@ class Window(QMainWindow):
         super().closeEvent(happened)
         if self._closed:
             return
-        if not (self.workspaces.settle() and self.recovery.leave()):
+        if not (self.leaving.settle() and self.workspaces.settle() and self.recovery.leave()):
             happened.ignore()
             return
         self._closed = True
         self.settings.put_shape("window", self.saveGeometry())
         self.columns.remember(self.settings)
+        column_settings.remember(self.settings)
         self.panels.remember()
         if self.workspaces.is_whole:
             sizes = self.workspaces.widgets.arrangement.sizes()
@@ -640,18 +646,13 @@ class Window(QMainWindow):
         self.settings.flush()
         self.clock.pause()
         self.export_queue.cancel()
-        self.presenter.close()
-        self.loop_curves.close()
-        self.history.close()
         self.tour.end()
-        self.changes.close()
-        self.ranks.close()
-        self.findings_controller.close()
-        self.typing.close()
-        self.python.close()
-        self.workspaces.close()
-        self.session.close()
-        self.look.close()
+        for part in (
+            *(self.presenter, self.loop_curves, self.history, self.changes, self.ranks),
+            *(self.findings_controller, self.typing, self.python, self.workspaces),
+            *(self.session, self.look),
+        ):
+            part.close()
 
 
 def _dropped(urls: list[QUrl]) -> str:

@@ -38,7 +38,11 @@ from gradscribe.engine.run import watchdog
 from gradscribe.engine.run.cleanup import Baseline, end_processes
 from gradscribe.engine.run.live import drafts, scalar_sender
 from gradscribe.engine.run.output import OutputSender
-from gradscribe.engine.run.script_imports import script_folder, script_imports
+from gradscribe.engine.run.script_imports import (
+    next_to_sent_files,
+    script_folder,
+    script_imports,
+)
 
 if TYPE_CHECKING:
     from gradscribe.engine.train.serve.host import TrainingHost
@@ -161,6 +165,8 @@ class Server:
             for request in self._reader.feed(data):
                 if isinstance(request, messages.Quit):
                     os._exit(0)
+                if isinstance(request, messages.Run):
+                    request = next_to_sent_files(request)
                 self._mail.put(request)
                 taken.append(request)
         except OSError:

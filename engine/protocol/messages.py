@@ -154,12 +154,14 @@ class Quit(Struct, frozen=True, tag=True):
 class DeviceDetails(Struct, frozen=True, array_like=True):
     """A device: its name for torch, the name of the hardware, and its memory in bytes.
 
-    The latter two are empty and 0 where the system does not say them.
+    All but the first are empty and 0 where the system does not say them.
     """
 
     name: str
     title: str = ""
     memory: int = 0
+    free: int = 0
+    """Bytes that were free when the engine started."""
 
 
 class Ready(Struct, frozen=True, tag=True):

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from gradscribe.engine.protocol import check_tape, packing
 from gradscribe.engine.protocol.check_replies import MAX_PEEKED
-from gradscribe.engine.protocol.slides import Slide, plausible
+from gradscribe.engine.protocol.lecture.slides import Slide, plausible
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Snapshot, Tape
 from gradscribe.engine.protocol.wire import columns, incremental

@@ -2,11 +2,28 @@
 
 import contextlib
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from gradscribe.engine.protocol import messages
+from gradscribe.engine.protocol.structs import replace
+
+SENT_FILES = "GRADSCRIBE_SENT_FILES"
+"""Environment variable with the folder of the files that were sent with a script."""
+
+
+def next_to_sent_files(request: messages.Run) -> messages.Run:
+    """Return a request whose script is next to the files that were sent to this machine with it.
+
+    A script that was sent without any, and one from elsewhere, are returned as they are.
+    """
+    folder = os.environ.get(SENT_FILES, "")
+    if not folder or request.policy:
+        return request
+    name = re.split(r"[\\/]", request.filename)[-1]
+    return replace(request, filename=os.path.join(folder, name))
 
 
 def script_folder(request: messages.Run) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from gradscribe.playback.text import formatting
 
 _SHAPE = re.compile(r"\d+(?: × \d+)+")
+_FLOW = re.compile(r"\d[\d ×,]* → \d[\d ×,]*")
 _NUMBER = re.compile(rf"[-{formatting.MINUS}]?\d[\d,]*(?:\.\d+)?(?:e[-+{formatting.MINUS}]?\d+)?")
 _PREFIXES = ("∇ ", "mean ", "")
 
@@ -61,11 +62,15 @@ def forms(text: str) -> tuple[str, ...]:
     """Return the shorter forms of a shape or number, the longest first; none of other texts.
 
     ``16 × 8`` is ``16×8``, ``1.2346`` is ``1.2…``, ``12345`` is ``1.23e4``: a number keeps its
-    size, and no digit before its point is cut.
+    size, and no digit before its point is cut. The sizes of a layer, ``16 → 8 · 136 params``, lose
+    their count first, as a whole.
     """
     prefix = next(prefix for prefix in _PREFIXES if text.startswith(prefix))
     rest = text.removeprefix(prefix)
     shape, dot, more = rest.partition(" · ")
+    if _FLOW.fullmatch(shape):
+        short = shape.replace(" ", "")
+        return (f"{short}{dot}{more}", shape, short) if dot else (short,)
     if dot and _SHAPE.fullmatch(shape):
         short = shape.replace(" × ", "×")
         return f"{short}{dot}{more}", short

@@ -37,7 +37,7 @@ class TranslatedMessage(Struct):
     origins: tuple[str, ...] = ()
     """Source files that say it, relative to the source tree."""
     context: str = ""
-    """What the message is about, where the same words have several translations."""
+    """Use of the message, where the same words have several translations."""
 
 
 class MessageCatalogue(Struct):

@@ -36,11 +36,11 @@ class Program:
             self.process.wait()
         self.bus.close()
 
-    def start(self) -> Element:
-        """Start it and return its window, once that is on the screen."""
+    def start(self, *arguments: str) -> Element:
+        """Start it, with other arguments perhaps, and return its window once that is there."""
         with self._log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "gradscribe", *self._arguments],
+                [sys.executable, "-m", "gradscribe", *(arguments or self._arguments)],
                 env=self.screen.environment,
                 cwd=self.screen.folder,
                 stdin=subprocess.DEVNULL,

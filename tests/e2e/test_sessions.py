@@ -84,3 +84,37 @@ def test_text_of_twice_the_size_leaves_every_control_within_a_small_screen(start
         assert top >= 0, control.name
         assert left + width <= wide, control.name
         assert top + height <= high, control.name
+
+
+def test_a_lecture_is_made_given_saved_and_opened_again(start):
+    program = start()
+    program.says("Backward is done")
+    bar = program.find("slider", "Position on the tape")
+    last = bar.value
+    program.keys("alt+Home")
+    program.keys("ctrl+alt+i")
+    program.find("list item", "1  the start")
+    program.keys("alt+End")
+    program.keys("ctrl+alt+x")
+    program.wait(lambda: ("cell", "?") in program.texts(), "blank gradients")
+    program.keys("ctrl+alt+i")
+    program.find("list item", "2  event .*")
+    program.keys("shift+F5", "F5")
+    program.wait(lambda: bar.value == 0, "the first slide")
+    program.keys("Next")
+    program.wait(lambda: bar.value == last, "the second slide")
+    program.keys("Escape")
+    program.keys("ctrl+k")
+    program.find("text", "Command")
+    program.type("save the lecture")
+    program.find("list item", "Lecture: Save the lecture.*")
+    program.keys("Return")
+    program.find("dialog", "Save the run.*")
+    path = program.screen.folder / "mine.tape"
+    program.keys("ctrl+a")
+    program.type(f"{path}\n")
+    program.wait(path.is_file, "the file")
+    assert program.quit() == 0
+    program.start(str(path))
+    program.find("list item", "2  event .*")
+    assert program.find("slider", "Position on the tape").value == 0

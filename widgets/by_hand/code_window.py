@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from msgspec import Struct
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QBrush, QKeyEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QHeaderView, QLayout, QTreeWidget, QTreeWidgetItem, QWidget
+from PySide6.QtWidgets import QLayout, QTreeWidget, QTreeWidgetItem, QWidget
 
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
+from gradscribe.widgets.base.columns.order import ColumnOrder
+from gradscribe.widgets.base.columns.widths import ColumnWidths
 from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.open_windows import resize_within_screen
@@ -81,9 +83,12 @@ class CodeWindow(QWidget):
         table.setUniformRowHeights(True)
         table.setAccessibleName(tr("Gradients by hand next to autograd's"))
         header = table.header()
-        for column in range(len(COLUMNS)):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
+        self._widths = ColumnWidths(header, "backward code")
+        self._widths.reset.connect(self._fit_columns)
+        self._order = ColumnOrder(header)
+        self._order.changed.connect(lambda: self.show_rows(self._rows, self.words.said()))
         header.setStretchLastSection(True)
+        table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         HeadKeys(table)
         table.itemActivated.connect(lambda item: self._choose(item))
         table.itemClicked.connect(lambda item: self._choose(item))
@@ -116,17 +121,22 @@ class CodeWindow(QWidget):
         self.words.say(words)
         self.table.clear()
         colors = {"good": self._theme.parameter, "bad": self._theme.data}
-        for row in rows:
+        for row in self._order.sorted(self._rows, _texts):
             sign = {"good": "✓ ", "bad": "✗ "}.get(row.mood, "")
-            texts = [row.name, row.at, row.own, row.true, sign + row.result]
+            texts = [*_texts(row)[:RESULT], sign + row.result]
             item = QTreeWidgetItem(texts)
             for column, text in enumerate(texts):
                 item.setToolTip(column, text)
             if row.mood in colors:
                 item.setForeground(RESULT, QBrush(colors[row.mood]))
             self.table.addTopLevelItem(item)
-        for column in range(len(COLUMNS) - 1):
-            self.table.resizeColumnToContents(column)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        with self._widths.fitting() as fit:
+            for column in range(len(COLUMNS) - 1):
+                head = self.table.header().sectionSizeHint(column)
+                fit(column, max(head, self.table.sizeHintForColumn(column)))
 
     def _check(self) -> None:
         if self.check.isEnabled():
@@ -139,3 +149,7 @@ class CodeWindow(QWidget):
         """Open menus with Shift+F10; leave no key to the window behind. Called by Qt."""
         menus.open_by_key(press)
         press.accept()
+
+
+def _texts(row: CodeRow) -> list[str]:
+    return [row.name, row.at, row.own, row.true, row.result]

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QPointF, QSizeF
 
-from gradscribe.engine.protocol.slides import Sight
+from gradscribe.engine.protocol.lecture.slides import Sight
 from gradscribe.widgets.graph.camera import MAX_ZOOM, MIN_ZOOM, Camera
 from gradscribe.widgets.graph.paint.stage import Stage
 

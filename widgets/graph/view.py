@@ -17,7 +17,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QContextMenuEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.engine.protocol.tape import Tape
@@ -46,6 +46,7 @@ from gradscribe.widgets.graph.paint.drawing import FADED, GraphDrawing, detail_a
 from gradscribe.widgets.graph.paint.morph import Morph
 from gradscribe.widgets.graph.paint.motion import Motion
 from gradscribe.widgets.graph.paint.stage import Stage
+from gradscribe.widgets.graph.picture_menu import picture_entries
 from gradscribe.widgets.graph.snapshot import GraphSnapshot
 
 _EMPTY = Picture(cards=(), wires=())
@@ -86,6 +87,8 @@ class GraphView(QWidget):
         self._input.fit_requested.connect(self.fit)
         self._mode: Mode = ""
         self._fitted, self._partial = True, False
+        self.picks_for_menu, self.menu_key = True, ""
+        """Whether a right click is a pick, too; the key that the last menu is about."""
         self._following = CameraFollower()
         self._least_zoom = 0.0
         self._key_corner = viewport.NO_KEY
@@ -556,9 +559,7 @@ class GraphView(QWidget):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Request the menu of what is under the mouse, or by keyboard of what is selected."""
         if not self.isSignalConnected(QMetaMethod.fromSignal(self.menu_requested)):
-            # A pick would act, as where it opens a history.
-            entries = (tr("Fit the graph"), self.fit), (tr("Copy the picture"), self._copy_picture)
-            menus.pop_up(self, event.globalPos(), entries)
+            menus.pop_up(self, event.globalPos(), picture_entries(self))
             return
         stage = self.stage()
         if event.reason() == QContextMenuEvent.Reason.Keyboard:
@@ -568,11 +569,14 @@ class GraphView(QWidget):
             at = QPointF(event.pos())
             key = self.canvas.key_at(at) or stage.head_at(self.camera().to_scene(at))
             if key and key != self.selected():
-                self._pick(key)
+                self.select(key)
+                if self.picks_for_menu:
+                    self.picked.emit(key)
         self._request_menu(key, at)
         event.accept()
 
     def _request_menu(self, key: str, at: QPointF) -> None:
+        self.menu_key = key
         inside = QPoint(
             min(max(round(at.x()), 0), self.width()), min(max(round(at.y()), 0), self.height())
         )
@@ -593,9 +597,6 @@ class GraphView(QWidget):
             return None
         x, y, _ = stage.track(key).at(0.5)
         return QPointF(x, y)
-
-    def _copy_picture(self) -> None:
-        QGuiApplication.clipboard().setPixmap(self.grab())
 
     def _kind_of(self, key: str) -> str:
         """Return what a key stands for; the graph for none."""

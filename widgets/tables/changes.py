@@ -4,14 +4,17 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QBrush, QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QPushButton, QTreeWidget, QTreeWidgetItem, QWidget
+from PySide6.QtWidgets import QPushButton, QTreeWidget, QTreeWidgetItem, QWidget
 
 from gradscribe.playback.compare.run_changes import ChangeKind, RunChange
 from gradscribe.playback.text import formatting
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import push_button, vbox
+from gradscribe.widgets.base.columns.order import ColumnOrder
+from gradscribe.widgets.base.columns.widths import ColumnWidths
 from gradscribe.widgets.base.flow_layout import FlowLayout
+from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor.diff_lines import DiffLines
@@ -57,13 +60,16 @@ class ChangesPane(QWidget):
         self.rows.setRootIsDecorated(False)
         self.rows.setUniformRowHeights(True)
         self.rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.rows.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.rows.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.rows.setAccessibleName(tr("Changes since the run before, in order of execution"))
         header = self.rows.header()
-        header.setSectionResizeMode(LINE, QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.ResizeToContents)
-        header.setMaximumSectionSize(WIDEST)
-        header.setSectionResizeMode(WORDS, QHeaderView.ResizeMode.Stretch)
+        self._widths = ColumnWidths(header, "changes")
+        self._widths.reset.connect(self._fit_columns)
+        self._order = ColumnOrder(header)
+        self._order.changed.connect(self._fill)
+        self._changes: Sequence[RunChange] = ()
+        header.setStretchLastSection(True)
+        HeadKeys(self.rows)
         self.rows.currentItemChanged.connect(self._pick)
         self.rows.itemClicked.connect(self._pick)
         menus.offer_copies(self.rows)
@@ -122,9 +128,21 @@ class ChangesPane(QWidget):
         more = len(changes) - MAX_ROWS
         rest = tr(" · the first {max_rows} are listed", max_rows=MAX_ROWS) if more > 0 else ""
         self.counts.say(words + rest)
-        self.rows.clear()
-        self.rows.addTopLevelItems([self._row(change) for change in changes[:MAX_ROWS]])
+        self._changes = changes[:MAX_ROWS]
+        self._fill()
         self.rows.setVisible(bool(changes))
+
+    def _fill(self) -> None:
+        self.rows.clear()
+        ordered = self._order.sorted(self._changes, _cells)
+        self.rows.addTopLevelItems([self._row(change) for change in ordered])
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        with self._widths.fitting() as fit:
+            for column in (LINE, NAME):
+                head = self.rows.header().sectionSizeHint(column)
+                fit(column, min(WIDEST, max(head, self.rows.sizeHintForColumn(column))))
 
     def changes(self) -> list[RunChange]:
         """Return the listed changes."""
@@ -144,10 +162,7 @@ class ChangesPane(QWidget):
             self._strips_column.addWidget(strip)
 
     def _row(self, change: RunChange) -> QTreeWidgetItem:
-        name = formatting.variable(change.name) if change.kind == "value" else change.name
-        kind = _KINDS[change.kind]
-        cells = [str(change.line or ""), " ".join(filter(None, (kind, name))), change.words]
-        item = QTreeWidgetItem([" ".join(cell.split("\n")) for cell in cells])
+        item = QTreeWidgetItem([" ".join(cell.split("\n")) for cell in _cells(change)])
         item.setData(LINE, _CHANGE, change)
         place = tr("Line {line}: ", line=change.line) if change.line else ""
         text = place + change.text()
@@ -176,3 +191,9 @@ class ChangesPane(QWidget):
             # With the focus Qt makes the first row the current one, but selects none.
             item.setSelected(True)
             self.picked.emit(item.data(LINE, _CHANGE))
+
+
+def _cells(change: RunChange) -> list[str]:
+    name = formatting.variable(change.name) if change.kind == "value" else change.name
+    kind = _KINDS[change.kind]
+    return [str(change.line or ""), " ".join(filter(None, (kind, name))), change.words]

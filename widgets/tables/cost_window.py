@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QShortcut
 from PySide6.QtWidgets import (
-    QHeaderView,
     QLayout,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -17,6 +16,8 @@ from PySide6.QtWidgets import (
 from gradscribe.playback.text.cost_words import COLUMNS, CostCells
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
+from gradscribe.widgets.base.columns.order import ColumnOrder
+from gradscribe.widgets.base.columns.widths import ColumnWidths
 from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.open_windows import resize_within_screen
@@ -69,8 +70,13 @@ class CostWindow(QWidget):
         self.table.setRootIsDecorated(False)
         self.table.setUniformRowHeights(True)
         self.table.setItemDelegateForColumn(TIME, _Bar(self))
-        self.table.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        self._rows: Sequence[CostCells] = ()
+        self._widths = ColumnWidths(self.table.header(), "costs")
+        self._widths.reset.connect(self._fit_columns)
+        self._order = ColumnOrder(self.table.header())
+        self._order.changed.connect(lambda: self.show_costs(self._rows, self.words.said()))
         self.table.header().setStretchLastSection(True)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         HeadKeys(self.table)
         policy = self.table.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
@@ -113,12 +119,13 @@ class CostWindow(QWidget):
     def show_costs(self, rows: Sequence[CostCells], words: str) -> None:
         """Show the table, and what it is of."""
         self.words.say(words)
+        self._rows = rows
         self.table.clear()
         if rows:
             # Before there are rows: those of hidden columns would get no height.
             for column in range(len(COLUMNS)):
                 self.table.setColumnHidden(column, not any(row.cells[column] for row in rows))
-        for row in rows:
+        for row in self._order.sorted(rows, lambda row: row.cells):
             item = QTreeWidgetItem(list(row.cells))
             item.setData(TIME, SHARE, row.share)
             for column, text in enumerate(row.cells):
@@ -128,6 +135,9 @@ class CostWindow(QWidget):
         self._fit_columns()
 
     def _fit_columns(self) -> None:
-        for column in range(len(COLUMNS)):
-            self.table.resizeColumnToContents(column)
+        with self._widths.fitting() as fit:
+            for column in range(len(COLUMNS)):
+                if not self.table.isColumnHidden(column):
+                    head = self.table.header().sectionSizeHint(column)
+                    fit(column, max(head, self.table.sizeHintForColumn(column)))
         self.table.setColumnWidth(TIME, max(120, self.table.columnWidth(TIME)))

@@ -281,7 +281,8 @@ class ParameterTable(QWidget):
         view = self.view
         view.setModel(self.sorted)
         view.setItemDelegate(self._cells)
-        configure_row_view(view, tr("Parameters"))
+        self._widths = configure_row_view(view, tr("Parameters"), "parameters")
+        self._widths.reset.connect(self._fit_columns)
         view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         view.setSortingEnabled(True)
         HeadKeys(view)
@@ -340,8 +341,9 @@ class ParameterTable(QWidget):
         spare = max(0, self.view.viewport().width() - sum(widths))
         widths[NAME] += spare - spare // 3
         widths[COURSE] += spare // 3
-        for column, width in enumerate(widths):
-            self.view.setColumnWidth(column, width)
+        with self._widths.fitting() as fit:
+            for column, width in enumerate(widths):
+                fit(column, width)
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""

@@ -5,12 +5,15 @@ from collections.abc import Sequence
 from msgspec import Struct
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QBrush, QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
+from PySide6.QtWidgets import QTreeWidget, QTreeWidgetItem, QWidget
 
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import push_button, vbox
+from gradscribe.widgets.base.columns.order import ColumnOrder
+from gradscribe.widgets.base.columns.widths import ColumnWidths
 from gradscribe.widgets.base.flow_layout import FlowLayout
+from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.tables.changes import LOW
@@ -47,6 +50,7 @@ class RunsPane(QWidget):
         super().__init__(parent)
         self._theme = Theme.load("light")
         self._filling = False
+        self._runs: Sequence[RunRow] = ()
         self._make_rows()
         self.words = Label("caption", EMPTY, self)
         self.back = push_button(
@@ -90,11 +94,14 @@ class RunsPane(QWidget):
         self.rows.setEditTriggers(QTreeWidget.EditTrigger.NoEditTriggers)
         self.rows.setAccessibleName(tr("Runs of this program, the latest first"))
         header = self.rows.header()
-        for column in (NAME, RESULT, SETTING):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
-        header.setMaximumSectionSize(WIDEST)
-        header.setSectionResizeMode(EDIT, QHeaderView.ResizeMode.Stretch)
+        self._widths = ColumnWidths(header, "runs")
+        self._widths.reset.connect(self._fit_columns)
+        self._order = ColumnOrder(header)
+        self._order.changed.connect(lambda: self.set_runs(self._runs))
+        header.setStretchLastSection(True)
+        HeadKeys(self.rows)
         header.setMinimumSectionSize(24)
+        self.rows.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.rows.currentItemChanged.connect(self._show_buttons)
         self.rows.itemChanged.connect(self._name)
@@ -115,17 +122,19 @@ class RunsPane(QWidget):
     def set_runs(self, runs: Sequence[RunRow]) -> None:
         """List runs, the latest first; the chosen run stays chosen, else it is the latest."""
         chosen, was_latest = self.number(), self._is_latest_chosen()
-        self._filling = True
+        self._filling, self._runs = True, runs
         self.rows.clear()
-        items = [self._item(run) for run in runs]
+        items = [self._item(run) for run in self._order.sorted(runs, _texts)]
         self.rows.addTopLevelItems(items)
+        self._fit_columns()
         for item in items:
             if item.data(NAME, _NUMBER) == chosen and not was_latest:
                 self.rows.setCurrentItem(item)
                 break
         else:
-            if items:
-                self.rows.setCurrentItem(items[0])
+            latest = [item for item in items if item.data(NAME, _NUMBER) == self._latest]
+            if latest:
+                self.rows.setCurrentItem(latest[0])
         self._filling = False
         self.rows.setVisible(bool(items))
         self.words.setVisible(not items)
@@ -144,9 +153,7 @@ class RunsPane(QWidget):
             self.rows.editItem(item, NAME)
 
     def _item(self, run: RunRow) -> QTreeWidgetItem:
-        mark = "kept" if run.is_kept else ""
-        setting = " · ".join(filter(None, (run.setting, mark)))
-        item = QTreeWidgetItem([run.title, run.result, setting, run.edit])
+        item, setting = QTreeWidgetItem(_texts(run)), _texts(run)[SETTING]
         item.setData(NAME, _NUMBER, run.number)
         item.setData(RESULT, _NUMBER, run.failed)
         item.setData(SETTING, _NUMBER, run.is_kept)
@@ -168,18 +175,28 @@ class RunsPane(QWidget):
             for column in (EDIT, SETTING):
                 item.setForeground(column, QBrush(theme.ink2))
 
+    @property
+    def _latest(self) -> int:
+        """The number of the latest run; 0 for none."""
+        return self._runs[0].number if self._runs else 0
+
+    def _fit_columns(self) -> None:
+        with self._widths.fitting() as fit:
+            for column in (NAME, RESULT, SETTING):
+                head = self.rows.header().sectionSizeHint(column)
+                fit(column, min(WIDEST, max(head, self.rows.sizeHintForColumn(column))))
+
     def _is_latest_chosen(self) -> bool:
-        item = self.rows.currentItem()
-        return item is None or self.rows.indexOfTopLevelItem(item) == 0
+        return self.number() in (0, self._latest)
 
     def _show_buttons(self) -> None:
         item = self.rows.currentItem()
         for button in (self.back, self.keep, self.name, self.compare):
             button.setEnabled(item is not None)
         if item is not None:
-            at = self.rows.indexOfTopLevelItem(item)
-            self.back.setEnabled(at > 0)
-            self.compare.setEnabled(at > 0)
+            is_earlier = self.number() != self._latest
+            self.back.setEnabled(is_earlier)
+            self.compare.setEnabled(is_earlier)
             self.keep.setChecked(bool(item.data(SETTING, _NUMBER)))
 
     def _name(self, item: QTreeWidgetItem, column: int) -> None:
@@ -195,3 +212,9 @@ class RunsPane(QWidget):
 
     def _compare(self) -> None:
         self.compare_pressed.emit(self.number())
+
+
+def _texts(run: RunRow) -> list[str]:
+    mark = tr("kept") if run.is_kept else ""
+    setting = " · ".join(filter(None, (run.setting, mark)))
+    return [run.title, run.result, setting, run.edit]

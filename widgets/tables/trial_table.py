@@ -12,9 +12,10 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import QFont, QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
 
 from gradscribe.playback.translation import tr
+from gradscribe.widgets.base.columns.widths import ColumnWidths
 from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import sheet, tip
 from gradscribe.widgets.base.theme import Theme
@@ -119,8 +120,10 @@ class TrialTable(QTableView):
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         header = self.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        self._widths = ColumnWidths(header, "trials")
+        self._widths.reset.connect(self._fit_columns)
         header.setStretchLastSection(True)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.setSortingEnabled(True)
         HeadKeys(self)
         self.sortByColumn(0, Qt.SortOrder.AscendingOrder)
@@ -132,12 +135,18 @@ class TrialTable(QTableView):
         is_new = tuple(columns) != self.trials.columns or len(rows) != len(self.trials.rows)
         self.trials.show(columns, rows)
         if is_new and rows:
-            self.resizeColumnsToContents()
-            # The numbers come later.
-            wide = self.fontMetrics().horizontalAdvance(WIDEST)
-            for column in range(len(columns)):
-                if columns[column] in self.wide:
-                    self.setColumnWidth(column, max(wide, self.columnWidth(column)))
+            self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        # The numbers come later.
+        wide = self.fontMetrics().horizontalAdvance(WIDEST)
+        with self._widths.fitting() as fit:
+            for column, name in enumerate(self.trials.columns):
+                needed = max(self.sizeHintForColumn(column), self._head_width(column))
+                fit(column, max(wide, needed) if name in self.wide else needed)
+
+    def _head_width(self, column: int) -> int:
+        return self.horizontalHeader().sectionSizeHint(column)
 
     def select(self, number: int | None) -> None:
         """Select a trial."""

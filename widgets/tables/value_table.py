@@ -29,6 +29,8 @@ from gradscribe.playback.text.fitting import forms
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import vbox
+from gradscribe.widgets.base.columns.order import ColumnOrder
+from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Heading, sheet, tip
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.tables.cell_text import shown_text
@@ -230,6 +232,7 @@ class ValueTable(QWidget):
         self._model = ValueModel(self)
         self._cells = _Cells(self)
         self._bold = QFontMetrics(self.font())
+        self._rows: Sequence[VariableRow] = ()
         self._advances: dict[str, int] = {}
         """Cached widths in pixels of texts in the bold font."""
         self.view = QTableView(self)
@@ -244,10 +247,13 @@ class ValueTable(QWidget):
         view = self.view
         view.setModel(self._model)
         view.setItemDelegate(self._cells)
-        configure_row_view(view, tr("Values and gradients"))
+        self._widths = configure_row_view(view, tr("Values and gradients"), "values")
+        self._widths.reset.connect(self._fit_columns)
         header = view.horizontalHeader()
         header.setHighlightSections(False)
-        header.setSectionsClickable(False)
+        self._order = ColumnOrder(header)
+        HeadKeys(view)
+        self._order.changed.connect(lambda: self.set_rows(self._rows))
         view.viewport().installEventFilter(self)
 
     def set_theme(self, theme: Theme) -> None:
@@ -286,8 +292,9 @@ class ValueTable(QWidget):
             least = PAD + max(map(thin, shapes), default=0)
         name = max(MIN_NAME_WIDTH, PAD + self._advance(LAST_PART))
         gradient = max(MIN_GRADIENT_WIDTH, PAD + self._advance(TYPICAL_TEXTS[2]))
-        for column, width in enumerate(column_widths(padded, room, least, name, gradient)):
-            self.view.setColumnWidth(column, width)
+        with self._widths.fitting() as fit:
+            for column, width in enumerate(column_widths(padded, room, least, name, gradient)):
+                fit(column, width)
 
     def _advance(self, text: str) -> int:
         """Return the width of a text, cached since most texts were shown before."""
@@ -301,7 +308,8 @@ class ValueTable(QWidget):
     def set_rows(self, rows: Sequence[VariableRow]) -> None:
         """Show these rows; scroll position and selected value stay."""
         selected, before = self.selected(), self.row_count()
-        self._model.set_rows(rows)
+        self._rows = rows
+        self._model.set_rows(self._order.sorted(rows, cell_texts))
         self._fit_columns()
         if selected is not None and self.selected() is None:
             self.select(selected)

@@ -21,6 +21,8 @@ ROW_SPACING = 54
 """Pixels of margins and gaps in a single row, besides a gap after each button."""
 MARGINS = 36
 """The same if there are two rows."""
+LEAST_PART_DIGITS = 6
+"""Least width of a part of a title that is shortened, in digits."""
 LEAST_TITLE_DIGITS = 30
 """A second row is used if the first has less space for the text than this many digits."""
 STRETCH = -1
@@ -70,6 +72,7 @@ class TrainingBar(QFrame):
         self.export.setMenu(
             self._menu(
                 (tr("Python script…"), "export_script"),
+                (tr("Script for torchrun…"), "export_ddp"),
                 (tr("Set-up as JSON…"), "export_setup"),
                 (tr("Curves as CSV…"), "export_csv"),
                 (tr("Weights as safetensors…"), "export_weights"),
@@ -271,11 +274,18 @@ def _width_of(*parts: QWidget) -> int:
 def fit_title(title: str, metrics: QFontMetrics, width: int) -> str:
     """Return as much of a title as fits into ``width`` pixels; its end distinguishes runs best.
 
-    The parts between its dots are left out from the front; a single part is elided in the middle.
+    The parts between its dots are shortened and left out from the front; a single part is elided in
+    the middle.
     """
+    if metrics.horizontalAdvance(title) <= width:
+        return title
     parts = title.split(" · ")
-    for first in range(len(parts)):
-        text = " · ".join(parts[first:] if first == 0 else ["…", *parts[first:]])
-        if metrics.horizontalAdvance(text) <= width:
-            return text
+    least = metrics.horizontalAdvance("0") * LEAST_PART_DIGITS
+    for first in range(1, len(parts)):
+        rest = " · " + " · ".join(parts[first:])
+        room = width - metrics.horizontalAdvance(rest)
+        if room >= least:
+            return metrics.elidedText(parts[first - 1], Qt.TextElideMode.ElideMiddle, room) + rest
+        if room >= metrics.horizontalAdvance("…"):
+            return f"…{rest}"
     return metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, width)

@@ -7,7 +7,6 @@ from PySide6.QtCore import QModelIndex, QPoint, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QKeyEvent, QPainter, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHeaderView,
     QMenu,
     QTableWidget,
     QTableWidgetItem,
@@ -17,6 +16,8 @@ from PySide6.QtWidgets import (
 from gradscribe.playback.text import formatting
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
+from gradscribe.widgets.base.columns.order import ColumnOrder
+from gradscribe.widgets.base.columns.widths import ColumnWidths
 from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Heading, sheet, tip
 from gradscribe.widgets.base.menus import RowMenu, copy_text
@@ -75,7 +76,9 @@ class RunTable(QWidget):
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.table.setWordWrap(False)
         header = self.table.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        self._given: tuple[RunTableRow, ...] = ()
+        self._order = ColumnOrder(header)
+        self._order.changed.connect(lambda: self.show_runs(self._given))
         HeadKeys(self.table)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         column = vbox(self, margins=(12, 12, 8, 8))
@@ -103,7 +106,8 @@ class RunTable(QWidget):
         """Show these runs; ignored while a name is being edited, which it would discard."""
         if self.table.is_edited:
             return
-        lines = tuple(lines)
+        self._given = tuple(lines)
+        lines = tuple(self._order.sorted(self._given, _words))
         changed = [line.run_id for line in lines] != [line.run_id for line in self._lines]
         with QSignalBlocker(self.table):
             if changed:
@@ -235,6 +239,8 @@ class _Table(QTableWidget):
         self._widths: list[list[int]] = []
         """Pixels of each cell, row by row, in the current font."""
         self._font = self.font()
+        self._chosen = ColumnWidths(self.horizontalHeader(), "training runs")
+        self._chosen.reset.connect(self.fit)
         self.itemDoubleClicked.connect(lambda item: self.activated_row.emit(item.row()))
 
     @property
@@ -276,8 +282,10 @@ class _Table(QTableWidget):
         least = header.minimumSectionSize()
         heads = [max(header.sectionSizeHint(at), least) for at in range(self.columnCount())]
         name, *numbers, last = map(max, zip(heads, *self._widths, strict=True))
-        for column, width in enumerate(numbers, start=1):
-            self.setColumnWidth(column, width)
+        with self._chosen.fitting() as fit:
+            for column, width in enumerate(numbers, start=1):
+                fit(column, width)
+        numbers = [header.sectionSize(column) for column in range(1, len(numbers) + 1)]
         self._title = header.sectionSizeHint(self.columnCount() - 1)
         self._name, self._numbers, self._last = name, sum(numbers), last
         self._share()
@@ -289,9 +297,11 @@ class _Table(QTableWidget):
         name = min(self._name, max(LEAST_NAME, room - last))
         if name + max(last, self._title) > room:
             name = max(min(name, SHORT_NAME), room - max(last, self._title))
-        self.setColumnWidth(0, name)
-        # Qt's own stretching leaves the last column too wide once it was pushed out of view.
-        self.setColumnWidth(self.columnCount() - 1, max(self._title, room - name))
+        with self._chosen.fitting() as fit:
+            fit(0, name)
+            # Qt's own stretching leaves the last column too wide once it was pushed out of view.
+            left = room - self.columnWidth(0)
+            fit(self.columnCount() - 1, max(self._title, left))
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
         """Distribute the width again; called by Qt."""

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -26,8 +27,7 @@ from gradscribe.playback.ranks.merge import merge
 from gradscribe.playback.text import formatting
 
 NEEDS_TRUST = (
-    "ranks talk to each other over TCP, which confined scripts may not: if you trust the script, "
-    "run it with --trust"
+    "ranks talk to each other over TCP, which confined scripts may not; if you trust this one: "
 )
 
 
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace, write: Callable[[Tape, argparse.Namespace, 
     ``write`` writes the files that are made of the tape of all ranks.
     """
     if not options.trust:
-        raise Refused(NEEDS_TRUST)
+        raise Refused(NEEDS_TRUST + trusting_command(options))
     if options.engine is not None:
         raise Refused("--ranks starts processes on this machine: it does not go with --engine")
     source = read_program(options.script)
@@ -70,6 +70,18 @@ def run(options: argparse.Namespace, write: Callable[[Tape, argparse.Namespace, 
     return max(BY_STATUS[tape.status] for tape in tapes)
 
 
+def trusting_command(options: argparse.Namespace) -> str:
+    """Return the command that runs the script of ``options`` as it was asked for, with trust."""
+    words = ["gradscribe", "record", "--ranks", str(options.ranks), "--trust"]
+    for name in ("device", "python", "timeout", "json", "tape", *_MERGED):
+        value = getattr(options, name)
+        if value not in (None, _USUAL.get(name)):
+            words += [f"--{name.replace('_', '-')}", str(value)]
+    arguments = ["--", *options.arguments] if options.arguments else []
+    return shlex.join([*words, options.script, *arguments])
+
+
+_USUAL = {"device": "cpu", "timeout": 60.0}
 _MERGED = ("html", "svg", "png", "dot", "gif", "mp4", "graphml", "gexf", "graph_json")
 """Options for files that are made of the tape of all ranks."""
 

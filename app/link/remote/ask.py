@@ -1,5 +1,7 @@
 """Asking another machine for its Python, and for engines that were left running there."""
 
+import contextlib
+import json
 from typing import Any
 
 from msgspec import Struct
@@ -7,7 +9,8 @@ from msgspec import Struct
 from gradscribe.app.link.interpreters import Interpreter, UnusablePython, ask_interpreter
 from gradscribe.app.link.remote import address as addresses
 from gradscribe.app.link.remote import connection as connections
-from gradscribe.app.link.remote.connection import Connection
+from gradscribe.app.link.remote.connection import Connection, SessionGone
+from gradscribe.app.link.remote.far_streams import PIECE, RECORD
 
 
 class FarSession(Struct, frozen=True):
@@ -58,3 +61,21 @@ def find_python(name: str) -> Interpreter:
         UnusablePython: as `ask_machine` and `ask_interpreter` do.
     """
     return ask_machine(name).python if name.startswith(addresses.SCHEME) else ask_interpreter(name)
+
+
+def end_session(text: str, session: str) -> None:
+    """End an engine that runs on the machine at an address; nothing happens if there is none.
+
+    Raises:
+        UnusablePython: the machine is not reached.
+    """
+    address = addresses.parse(text)
+    config = {"task": "run", "session": session, "starts": False, "hash": connections.engine_hash()}
+    with Connection(address, config) as connection, contextlib.suppress(SessionGone):
+        connection.open(lambda _found: None)
+        greeting = json.dumps({"is_new": True, "o": 0, "r": 0, "i": 0}).encode()
+        with contextlib.suppress(OSError):
+            for kind, body in ((b"h", greeting), (b"x", b"")):
+                connection.input.write(RECORD.pack(kind, 0, len(body)) + body)
+            while connection.output.read(PIECE):
+                pass  # It closes the line when it has ended.

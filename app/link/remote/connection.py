@@ -15,7 +15,7 @@ from typing import IO, Any, Self
 
 from gradscribe.app.link import interpreters
 from gradscribe.app.link.interpreters import Interpreter, UnusablePython
-from gradscribe.app.link.remote import far_side, ssh_command
+from gradscribe.app.link.remote import far_side, far_streams, far_supervisor, ssh_command
 from gradscribe.app.link.remote.address import Address
 from gradscribe.playback.translation import tr
 
@@ -103,10 +103,11 @@ class Connection:
         """Cut the line; a read of its output ends then."""
         self._process.kill()
 
-    def open(self, judge: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    def open(self, judge: Callable[[dict[str, Any]], object], files: bytes = b"") -> dict[str, Any]:
         """Greet the far side and return its last answer.
 
-        ``judge`` gets what the Python there has, and raises `UnusablePython` if that is not enough.
+        ``judge`` gets what the Python there has, and raises `UnusablePython` if that is not enough;
+        ``files``: a zip file of those to send with a new engine.
 
         Raises:
             LineFailed: there is no connection.
@@ -115,7 +116,7 @@ class Connection:
         """
         threading.Thread(target=self._give_up_late, daemon=True).start()
         try:
-            return self._greet(judge)
+            return self._greet(judge, files)
         except (OSError, EOFError) as error:
             raise self.failure() from error
         finally:
@@ -147,7 +148,7 @@ class Connection:
             self._is_late = True
             self._process.kill()
 
-    def _greet(self, judge: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    def _greet(self, judge: Callable[[dict[str, Any]], object], files: bytes) -> dict[str, Any]:
         self._await_mark()
         source = far_side_source() + f"\nmain({self._config!r})\n".encode()
         self._send(zlib.compress(source, 9))
@@ -157,6 +158,9 @@ class Connection:
         answer = self._answer()
         if answer.get("need"):
             self._send(engine_archive())
+            answer = self._answer()
+        if answer.get("files"):
+            self._send(files)
             answer = self._answer()
         if answer.get("gone"):
             raise SessionGone(
@@ -250,7 +254,13 @@ def _too_old(address: Address, version: tuple[int, ...]) -> UnusablePython:
 @cache
 def far_side_source() -> bytes:
     """Return the program that runs on the far side."""
-    return Path(far_side.__file__).read_bytes()
+    parts = ["import sys, types\n"]
+    for module in (far_streams, far_supervisor):
+        name, text = module.__name__, Path(module.__file__ or "").read_text("utf-8")
+        # The other Python has no gradscribe: each is there by its name alone.
+        parts.append(f"made = sys.modules[{name!r}] = types.ModuleType({name!r})\n")
+        parts.append(f"exec(compile({text!r}, {name!r}, 'exec'), made.__dict__)\n")
+    return ("".join(parts) + Path(far_side.__file__).read_text("utf-8")).encode()
 
 
 @cache

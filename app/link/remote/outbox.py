@@ -5,7 +5,7 @@ from collections import deque
 
 import msgspec
 
-from gradscribe.app.link.remote.far_side import FRAME, PIECE, RECORD
+from gradscribe.app.link.remote.far_streams import FRAME, PIECE, RECORD
 from gradscribe.engine.protocol import frames
 from gradscribe.engine.protocol.training import WatchViews
 

@@ -22,8 +22,9 @@ from gradscribe.app.link import launch
 from gradscribe.app.link.interpreters import UnusablePython
 from gradscribe.app.link.remote import address as addresses
 from gradscribe.app.link.remote import connection as connections
+from gradscribe.app.link.remote import sent_files
 from gradscribe.app.link.remote.connection import Connection, LineFailed
-from gradscribe.app.link.remote.far_side import MOST_PENDING, PIECE, RECORD
+from gradscribe.app.link.remote.far_streams import MOST_PENDING, PIECE, RECORD
 from gradscribe.app.link.remote.outbox import Messages, Outbox, Watched
 from gradscribe.engine import system
 from gradscribe.engine.protocol import frames, messages
@@ -41,6 +42,7 @@ class Relay:
         self._options, self._incoming, self._outgoing = options, incoming, outgoing
         self._address = addresses.parse(options.address)
         self._session = options.session or secrets.token_hex(8)
+        self._files = sent_files.pack(options.send) if options.send else b""
         self._outbox, self._watched, self._window = Outbox(), Watched(), Messages()
         self._engine = Messages()
         self._arrived = {b"o": 0, b"r": 0}
@@ -65,7 +67,7 @@ class Relay:
             try:
                 with Connection(self._address, self._config()) as connection:
                     self._connection = connection
-                    connection.open(self._judge)
+                    connection.open(self._judge, self._files)
                     self._carry(connection)
             except LineFailed as failure:
                 if self._is_over.is_set():
@@ -101,12 +103,14 @@ class Relay:
             "hash": connections.engine_hash(),
             "words": self._options.words,
             "linger": self._options.linger,
+            "sends": bool(self._files),
             "about": {"title": self._options.title, "begun": time.time()},
             **launch.far_start(),
         }
 
     def _judge(self, found: dict[str, Any]) -> None:
-        if not self._was_up:
+        # An engine that runs already has what it needs, and what there is is not asked again.
+        if not (self._was_up or self._options.take):
             connections.judged(self._address, found)
 
     # From the window
@@ -287,6 +291,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--session", default="")
     parser.add_argument("--take", action="store_true")
     parser.add_argument("--title", default="")
+    parser.add_argument("--send", action="append", default=[])
     options, others = parser.parse_known_args(words)
     options.words = others
     return options
@@ -296,7 +301,11 @@ def main(words: Sequence[str]) -> None:
     """Stand for an engine until it ends."""
     system.start_session()
     incoming, outgoing = system.claim_pipes()
-    relay = Relay(parse(words), incoming, outgoing)
+    try:
+        relay = Relay(parse(words), incoming, outgoing)
+    except UnusablePython as refusal:
+        _refuse(refusal)
+        return
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
         abort = signal.SIGABRT
@@ -304,9 +313,15 @@ def main(words: Sequence[str]) -> None:
     try:
         code = relay.run()
     except UnusablePython as refusal:
-        _write_all(2, f"{refusal}\n".encode())
-        code = launch.REFUSED
-    _exit_like(code)
+        _refuse(refusal)
+    else:
+        _exit_like(code)
+
+
+def _refuse(refusal: UnusablePython) -> None:
+    """End with a line for the user."""
+    _write_all(2, f"{refusal}\n".encode())
+    _exit_like(launch.REFUSED)
 
 
 def _exit_like(code: int) -> None:

@@ -9,6 +9,7 @@ from gradscribe.app.training.session.state import RunState
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.engine.protocol.training import EventDone, StepTape
 from gradscribe.playback.graph import look
+from gradscribe.playback.graph.expansion import keys_inside
 from gradscribe.playback.graph.picture import Card, Picture
 from gradscribe.playback.tape import scenes
 from gradscribe.playback.tape.scenes import Scene
@@ -98,6 +99,17 @@ class LiveGraph(QObject):
         found = next((card for card in self._picture.cards if card.key == key), None)
         return None if found is None else (self._message.tape, found)
 
+    def expand(self) -> None:
+        """Open every module."""
+        if self._message is not None:
+            self._open_calls = keys_inside(self._message.tape, self._scene, frozenset(), None)
+            self._show()
+
+    def collapse(self) -> None:
+        """Fold every module."""
+        self._open_calls = frozenset()
+        self._show()
+
     def _ask(self) -> None:
         run = self._session.run
         if not self._seen or self._waits or run is None or not run.alive or run.begun is None:
@@ -167,7 +179,7 @@ class LiveGraph(QObject):
         message = self._message
         if message is None:
             return
-        at = self._position()
+        at = self.position
         self._scene = self._scenes[scenes.scene_index_at(self._scenes, at)]
         self._turn += 1
         self.scenery.forget()
@@ -212,11 +224,12 @@ class LiveGraph(QObject):
         message, picture = self._message, self._picture
         if message is None or picture is None or self.scenery.busy:
             return
-        shown = look.look_at(message.tape, picture, self._scene, self._position())
+        shown = look.look_at(message.tape, picture, self._scene, self.position)
         self._view.graph.set_look(shown, glide_ms)
         self._update_caption()
 
-    def _position(self) -> int:
+    @property
+    def position(self) -> int:
         """Return the position on the tape: the film's, the run's inside a step, or the end."""
         message, run = self._message, self._session.run
         if message is None:

@@ -10,6 +10,7 @@ from gradscribe.app.training.page.announcer import TrainingAnnouncer
 from gradscribe.app.training.page.live_graph import LiveGraph
 from gradscribe.app.training.page.page import TrainingPage
 from gradscribe.app.training.page.parameters import parameter_rows
+from gradscribe.app.training.page.step_menu import StepMenu
 from gradscribe.app.training.page.tensor_history import GRADIENTS, history_of
 from gradscribe.app.training.session.curves import RunCurves, show_spread
 from gradscribe.app.training.session.session import TrainSession
@@ -132,6 +133,7 @@ class TrainPresenter(QObject):
             tab.currentChanged.connect(self._turn)
         page.arrangement.changed.connect(self._turn)
         page.graph.graph.picked.connect(self._show_history)
+        StepMenu(session, page.graph, self.live, self._show_history)
         page.parameters.picked.connect(self._show_parameter_history)
         self.live.played.connect(page.loss.set_played)
         for _, widget in page.views:
@@ -387,7 +389,7 @@ class TrainPresenter(QObject):
             loss=loss.latest,
             validation=val.latest,
             best=best,
-            differs=tr("current run") if is_current else self._session.store.differs(run.setup),
+            differs=tr("current") if is_current else self._session.store.differs(run.setup),
             shown=is_current or run.run_id not in self._session.store.look.hidden,
             current=is_current,
             alive=run.can_go_on,

@@ -1,6 +1,7 @@
 """The workspaces of the window: the program's page, and the training page once it is opened."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.files.file_writer import FileWriter
 from gradscribe.app.files.recovery_offers import RecoveryOffers
+from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.app.training.saving.recovery import RecoveryContext, TrainRecovery
 from gradscribe.app.training.saving.session_store import SessionStore
 from gradscribe.app.training.session.busy import BusyIndicator
@@ -116,11 +118,14 @@ class Workspaces(QObject):
         notices: NotificationBar,
         offers: RecoveryOffers,
         save: Callable[[], None],
+        use: Callable[[Interpreter], None],
     ) -> None:
-        """Save the training session in the folder ``where`` from now on; offer what is there."""
-        ways = RecoveryContext(
-            where, notices, offers, lambda: self.show_workspace("training"), save
-        )
+        """Save the training session in the folder ``where`` from now on; offer what is there.
+
+        ``use`` lets the document run in a Python, that of an engine that was left running.
+        """
+        enter = partial(self.show_workspace, "training")
+        ways = RecoveryContext(where, notices, offers, enter, save, use)
         self._keeping = TrainRecovery(self.session, self.saving, self.restorer, ways, self)
         self._keeping.offer()
 

@@ -5,6 +5,7 @@ Set-up, runs, curves and engine states are saved every few seconds while somethi
 window that was closed is offered when the training page is next entered.
 """
 
+import dataclasses
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,10 +16,14 @@ from PySide6.QtCore import QObject
 
 from gradscribe.app.files import atomic
 from gradscribe.app.files.autosave import GAP_MS, VIEW_DELAY_MS, Autosave
-from gradscribe.app.files.recovery_offers import RecoveryOffer, RecoveryOffers
+from gradscribe.app.files.recovery_offers import Choices, RecoveryOffer, RecoveryOffers
 from gradscribe.app.files.sessions import RecoveredWork, Sessions, SessionSlot
+from gradscribe.app.link.far_engine import FarEngine
+from gradscribe.app.link.interpreters import Interpreter, UnusablePython
+from gradscribe.app.link.remote.ask import end_session
 from gradscribe.app.runtime.notice import Notice, NoticeActions
 from gradscribe.app.runtime.worker import BackgroundWorker
+from gradscribe.app.training.saving.left_engine import LeftEngineGone, check_left
 from gradscribe.app.training.saving.session_file import (
     RECOVERY_FORM,
     SessionRun,
@@ -64,6 +69,8 @@ class RecoveryContext:
     offers: RecoveryOffers
     enter: Callable[[], None]
     save: Callable[[], None]
+    use: Callable[[Interpreter], None] = lambda _python: None
+    """Lets the document run in a Python, too: runs that follow train there."""
 
 
 class TrainRecovery(QObject):
@@ -79,6 +86,7 @@ class TrainRecovery(QObject):
     ) -> None:
         super().__init__(parent)
         self._session, self._saving, self._revival, self._ways = session, saving, revival, ways
+        self._link = session.link
         self._sessions = Sessions(ways.where, RECOVERY_FORM)
         self._slot = self._sessions.begin()
         self._saver = Autosave(self._slot, self.look, self) if self._slot else None
@@ -122,6 +130,8 @@ class TrainRecovery(QObject):
     def _is_worth_saving(self) -> bool:
         """Return whether there is more to save than what the page begins with by itself."""
         session, runs = self._session, self._session.runs
+        if session.run is not None and self._link.far is not None:
+            return True
         if session.run is None or save_fingerprint(session) == self._saved_shape:
             return False
         was_changed = with_seeds_of(session.setup, DEFAULT_SETUP) != DEFAULT_SETUP
@@ -145,7 +155,7 @@ class TrainRecovery(QObject):
         ]
         session = self._session
         saved = assemble_session(session.setup, runs, current, rows, session.store.right_id)
-        return replace(saved, when=time.time())
+        return replace(saved, when=time.time(), far=self._link.far)
 
     def _is_known(self, run: RunState) -> bool:
         is_begun = run.begun is not None or run.branch is not None or not run.alive
@@ -199,7 +209,7 @@ class TrainRecovery(QObject):
         for entry in found:
             if entry.kept is None:
                 self._ways.notices.post(Notice(f"spoilt {entry.slot.path}", entry.trouble))
-            elif entry.kept.closed:
+            elif entry.kept.closed and entry.kept.far is None:
                 self._closed.append(entry)
             else:
                 self._offer_entry(entry)
@@ -218,16 +228,27 @@ class TrainRecovery(QObject):
 
     def _offer_entry(self, entry: RecoveredWork[TrainingSessionData]) -> None:
         assert entry.kept is not None
-        self._ways.offers.add(
-            self._as_offer(entry, tr("Training {describe}", describe=_describe(entry.kept)))
-        )
+        described = _describe(entry.kept)
+        words = tr("Training {describe}", describe=described)
+        if entry.kept.far is not None:
+            words = tr(
+                "Training goes on at {place}, {describe}",
+                place=entry.kept.far.place,
+                describe=described,
+            )
+        self._ways.offers.add(self._as_offer(entry, words))
 
     def _as_offer(self, entry: RecoveredWork[TrainingSessionData], words: str) -> RecoveryOffer:
-        choices = (
+        assert entry.kept is not None
+        choices: Choices = (
             (tr("Continue"), lambda: self._open(entry)),
             (tr("Discard"), lambda: self._discard(entry)),
         )
-        assert entry.kept is not None
+        if (far := entry.kept.far) is not None:
+            choices = (
+                (tr("Reconnect"), lambda: self._open(entry, far)),
+                (tr("End it"), lambda: self._end(entry, far)),
+            )
         run = entry.kept.runs[entry.kept.current]
         name = tr("{name} at step {step:,}", name=run.name, step=run.step)
         return RecoveryOffer(str(entry.slot.path), name, words, choices)
@@ -244,10 +265,34 @@ class TrainRecovery(QObject):
         self._discarded.remove(entry)
         self._offer_entry(entry)
 
-    def _open(self, entry: RecoveredWork[TrainingSessionData]) -> None:
+    def _end(self, entry: RecoveredWork[TrainingSessionData], far: FarEngine) -> None:
+        """End an engine that was left running; what is known of its runs is offered then."""
+
+        def take(done: Callable[[], None]) -> None:
+            try:
+                done()
+            except UnusablePython as failure:
+                self._ways.offers.add(self._as_offer(entry, str(failure)), now=True)
+            else:
+                self._offer_without(entry, tr("The engine on {place} has ended", place=far.place))
+
+        self._opening.submit(lambda: end_session(far.python.url, far.session), take)
+
+    def _offer_without(self, entry: RecoveredWork[TrainingSessionData], why: str) -> None:
+        """Offer a session whose engine is there no more, with the reason."""
+        assert entry.kept is not None
+        alone = replace(entry.kept, far=None)
+        rest = tr("training {describe}", describe=_describe(alone))
+        words = f"{why}; {rest}"
+        offer = self._as_offer(dataclasses.replace(entry, kept=alone), words)
+        self._ways.offers.add(offer, now=True)
+
+    def _open(
+        self, entry: RecoveredWork[TrainingSessionData], far: FarEngine | None = None
+    ) -> None:
         """Restore a session once the current entry, which it replaces, is on the disk.
 
-        The current one is offered next time.
+        The current one is offered next time. ``far``: the engine that has its runs.
         """
         assert entry.kept is not None
         kept, left = entry.kept, None
@@ -255,22 +300,35 @@ class TrainRecovery(QObject):
             left = replace(self.look(), closed=True)
 
         def make() -> LoadedSession:
+            if far is not None:
+                check_left(far)
             if left is not None:
                 self._sessions.leave(left)
             return load_session(kept)
 
-        self._opening.submit(make, lambda made: self._restore(entry, made))
+        self._opening.submit(make, lambda made: self._restore(entry, made, far))
 
     def _restore(
-        self, entry: RecoveredWork[TrainingSessionData], made: Callable[[], LoadedSession]
+        self,
+        entry: RecoveredWork[TrainingSessionData],
+        made: Callable[[], LoadedSession],
+        far: FarEngine | None,
     ) -> None:
         try:
             found = made()
+        except UnusablePython as failure:
+            self._ways.offers.add(self._as_offer(entry, str(failure)), now=True)
+            return
+        except LeftEngineGone as gone:
+            self._offer_without(entry, str(gone))
+            return
         except OSError as error:
             words = tr("The current runs cannot be saved: {reason}", reason=atomic.reason(error))
             self._ways.offers.add(self._as_offer(entry, words), now=True)
             return
-        self._saving.open(found)
+        if far is not None:
+            self._ways.use(far.python)
+        self._saving.open(found, far=far)
         self._ways.enter()
         if self._saver is not None:
             self._restored.append((1 + self._saver.is_writing, entry.slot))
@@ -306,7 +364,8 @@ class TrainRecovery(QObject):
             slot.drop()
             return
         # A failure to write was reported before.
-        if not saver.write(replace(self.look(), closed=True)):
+        far = self._link.far if self._link.leaves else None
+        if not saver.write(replace(self.look(), closed=True, far=far)):
             for _, before in self._restored:
                 before.drop()
         slot.release()

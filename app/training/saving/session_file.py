@@ -14,6 +14,7 @@ from gradscribe.app.files.checksummed import DamagedFile, NewerVersion
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.files.session_file import MAX_TIMESTAMP
 from gradscribe.app.files.sessions import SessionFormat
+from gradscribe.app.link.far_engine import FarEngine
 from gradscribe.app.training.saving import msgpack_bounds
 from gradscribe.engine.protocol import packing
 from gradscribe.engine.protocol.setup import Setup, SetupError, validate
@@ -92,6 +93,8 @@ class SessionRun(Struct, frozen=True):
     origin: Setup | None = None
     edited: str = ""
     flags: tuple[tuple[int, str], ...] = ()
+    number: int = 0
+    """Its id in the engine that it is in; 0: it is in none."""
 
 
 class TrainingSessionData(Struct, frozen=True, tag="training"):
@@ -108,6 +111,8 @@ class TrainingSessionData(Struct, frozen=True, tag="training"):
     when: float = 0.0
     closed: bool = False
     right: int = -1
+    far: FarEngine | None = None
+    """The engine of its runs if that is on another machine: it goes on without the window."""
 
     def programs(self) -> str:
         """Return the source of every program that its runs would execute; empty for none."""
@@ -128,6 +133,7 @@ class _Room(Struct, tag="training"):
     when: float = 0.0
     closed: bool = False
     right: int = -1
+    far: FarEngine | None = None
 
 
 class _Curve(Struct):
@@ -184,6 +190,7 @@ class _Run(Struct):
     origin: Setup | None = None
     edited: str = ""
     flags: tuple[tuple[int, str], ...] = ()
+    number: int = 0
 
 
 class _Bytes(Struct, frozen=True):
@@ -305,6 +312,7 @@ def _decoded(payload: memoryview) -> TrainingSessionData:
         found.when,
         found.closed,
         found.right,
+        found.far,
     )
 
 

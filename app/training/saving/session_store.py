@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.files.file_writer import FileWriter
+from gradscribe.app.link.far_engine import FarEngine
 from gradscribe.app.training.saving import session_file
 from gradscribe.app.training.saving.session_file import SessionRun, TrainingSessionData
 from gradscribe.app.training.saving.session_reader import (
@@ -129,53 +130,83 @@ class SessionStore(QObject):
         """Read no more files."""
         self.files.close()
 
-    def open(self, found: LoadedSession, foreign: bool = False) -> None:
+    def open(
+        self, found: LoadedSession, foreign: bool = False, far: FarEngine | None = None
+    ) -> None:
         """Replace the session by a saved one; each run is at the step at which it was saved.
 
-        ``foreign``: the policy for programs from elsewhere applies to its modules.
+        ``foreign``: the policy for programs from elsewhere applies to its modules; ``far``: the
+        engine that has its runs, which are where they are by now.
         """
         saved = found.room
+        if far is not None:
+            self._link.adopt(far, max((row.number for row in saved.runs), default=0))
         if foreign:
             held = tuple(
                 replace(row, setup=user_module.with_policy(row.setup)) for row in saved.runs
             )
             saved = replace(saved, setup=user_module.with_policy(saved.setup), runs=held)
         runs: list[RunState] = []
-        hidden = set()
-        for place, row in enumerate(saved.runs):
-            parent = runs[row.parent] if 0 <= row.parent < place else None
-            goes_on = bool(row.data) or (row.anew and parent is not None and parent.alive)
-            # A run that cannot continue has a negative id, which the engine never sees.
-            number = self._link.next_id()
-            run = RunState(number if goes_on else -number, row.setup, row.name, row.color)
-            run.alive, run.christened = goes_on, row.christened
-            run.furthest, run.stood = row.furthest, row.step
-            run.series.update(found.curves[place])
-            run.spread = found.spreads[place]
-            run.ahead = retained_past(found.ahead[place], row.step)
-            run.flags = [flag for flag in row.flags if flag[0] <= row.step]
-            run.flags_ahead = [flag for flag in row.flags if flag[0] > row.step and run.ahead]
-            run.origin, run.edited = row.origin, row.edited
-            if goes_on and parent is not None:
-                run.branch = parent.run_id, row.parent_step
-                if not row.data:
-                    reset_to_fork(run, parent)
-            if row.hidden:
-                hidden.add(run.run_id)
-            runs.append(run)
-        current = runs[saved.current]
-        self._session.controller.take_over(saved.setup, runs, current.run_id, frozenset(hidden))
+        for place in range(len(saved.runs)):
+            runs.append(self._restored(saved, found, place, runs, far is not None))
+        hidden = (run.run_id for run, row in zip(runs, saved.runs, strict=True) if row.hidden)
+        self._session.controller.take_over(
+            saved.setup,
+            runs,
+            runs[saved.current].run_id,
+            frozenset(hidden),
+            is_new_engine=far is not None,
+        )
         for run, row in zip(runs, saved.runs, strict=True):
-            if row.data:
-                again = messages.ResumeRun(
-                    run.run_id, row.data, run.branch, *data_file(row.setup), policy=foreign
-                )
-                self.resumed.emit(again)
-                self._link.send(again)
-            elif run.alive and run.branch is not None:
-                self._link.send(messages.Fork(run.run_id, *run.branch, run.setup))
+            self._send_again(run, row, foreign)
         if saved.right >= 0:
             self._session.controller.pair(runs[saved.right].run_id)
+
+    def _restored(
+        self,
+        saved: TrainingSessionData,
+        found: LoadedSession,
+        place: int,
+        before: Sequence[RunState],
+        is_left: bool,
+    ) -> RunState:
+        """Return a saved run; ``before``: those before it, ``is_left``: their engine still runs."""
+        row = saved.runs[place]
+        parent = before[row.parent] if 0 <= row.parent < place else None
+        rejoins = is_left and row.number > 0
+        has_source = row.anew and parent is not None and parent.alive
+        goes_on = bool(row.data) or has_source or rejoins
+        # A run that cannot continue has a negative id, which the engine never sees.
+        number = row.number if rejoins else self._link.next_id()
+        run = RunState(number if goes_on else -number, row.setup, row.name, row.color)
+        run.alive, run.christened, run.rejoins = goes_on, row.christened, rejoins
+        run.furthest, run.stood = row.furthest, row.step
+        run.series.update(found.curves[place])
+        run.spread = found.spreads[place]
+        run.ahead = retained_past(found.ahead[place], row.step)
+        run.flags = [flag for flag in row.flags if flag[0] <= row.step]
+        run.flags_ahead = [flag for flag in row.flags if flag[0] > row.step and run.ahead]
+        run.origin, run.edited = row.origin, row.edited
+        if goes_on and parent is not None:
+            run.branch = parent.run_id, row.parent_step
+            if not (row.data or rejoins):
+                reset_to_fork(run, parent)
+        return run
+
+    def _send_again(self, run: RunState, row: SessionRun, foreign: bool) -> None:
+        """Let the engine make a saved run anew, or describe it if it has it."""
+        again = messages.ResumeRun(
+            run.run_id, row.data, run.branch, *data_file(row.setup), policy=foreign
+        )
+        if row.data:
+            # Of a run that the engine has, too: the engine may be gone when it is asked.
+            self.resumed.emit(again)
+        if run.rejoins:
+            self._link.send(messages.RejoinRun(run.run_id, row.step))
+        elif row.data:
+            self._link.send(again)
+        elif run.alive and run.branch is not None:
+            self._link.send(messages.Fork(run.run_id, *run.branch, run.setup))
 
 
 def reset_to_fork(run: RunState, source: RunState) -> None:
@@ -258,6 +289,7 @@ def capture_run(session: TrainSession, run: RunState, step: int, data: bytes) ->
     row = SessionRun(run.name, run.color, setup, step, furthest, {}, data, is_hidden)
     spread = run.spread.upto(step, session_file.MOST_QUANTILES)
     row = replace(row, christened=run.christened, origin=run.origin, edited=run.edited)
+    row = replace(row, number=run.run_id if run.alive and not run.is_dormant else 0)
     row = replace(row, flags=tuple(flags[: session_file.MOST_FLAGS]))
     return RunCapture(row, held, past, spread)
 

@@ -74,16 +74,23 @@ class TrainController(QObject):
         self.source, self.foreign = doc.source if doc.may_run else "", doc.foreign
 
     def take_over(
-        self, setup: Setup, runs: Sequence[RunState], current: int, hidden: frozenset[int]
+        self,
+        setup: Setup,
+        runs: Sequence[RunState],
+        current: int,
+        hidden: frozenset[int],
+        *,
+        is_new_engine: bool = False,
     ) -> None:
-        """Replace all runs by others, paused."""
+        """Replace all runs by others, paused; ``is_new_engine``: the engine has those alone."""
         self._plays = self._is_dragging = False
         self._rest.stop()
         self._link.renew()
         self._ask_catalogue()
         self._store.set_error("", "")
         for run in (*self._store.runs, *self._store.drop_forgotten(0)):
-            self._drop_in_engine(run)
+            if not is_new_engine:
+                self._drop_in_engine(run)
         self._store.take_over(setup, runs, current, hidden)
 
     # The setup
@@ -596,6 +603,10 @@ class TrainController(QObject):
     def on_reply(self) -> None:
         """Note that the engine replies."""
         self._patience.stop()
+
+    def on_going_on(self) -> None:
+        """Note that the current run trains already."""
+        self._plays = True
 
     def on_stopped(self) -> None:
         """Note that the current run does not train any more."""

@@ -128,7 +128,8 @@ class RunRestorer(QObject):
         self._schedule()
 
     def expect(self, message: messages.ResumeRun) -> None:
-        """Note a run out of a file that is on its way to the engine."""
+        """Note a run out of a file that is on its way to the engine, or in it already."""
+        self._forget(message.run_id)
         self._coming[message.run_id] = message
         self._tries[message.run_id] = 1
 

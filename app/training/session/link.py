@@ -6,11 +6,12 @@ from PySide6.QtCore import QObject, Signal
 
 from gradscribe.app.link import launch
 from gradscribe.app.link.engine_process import EngineProcess
+from gradscribe.app.link.far_engine import FarEngine
 from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.app.link.python_search import python_name
 from gradscribe.app.training.setup.file_feed import FileFeed
 from gradscribe.engine.protocol import messages
-from gradscribe.engine.protocol.training import TrainRequest
+from gradscribe.engine.protocol.training import Detach, TrainRequest
 from gradscribe.playback.translation import tr
 
 RESTARTS = 3
@@ -45,6 +46,8 @@ class TrainLink(QObject):
         self._lend = lend
         self.interpreter: Interpreter | None = None
         """The Python that new runs train in; None for Gradscribe's own."""
+        self.leaves = False
+        """True if `close` lets an engine on another machine go on."""
         self._engine: EngineProcess | None = None
         self._waiting: list[TrainRequest] = []
         self.files = FileFeed(self)
@@ -67,6 +70,11 @@ class TrainLink(QObject):
         """True while an engine accepts requests."""
         return self._engine is not None and self._engine.is_ready
 
+    @property
+    def far(self) -> FarEngine | None:
+        """The engine if it is on another machine and ready."""
+        return self._engine.far if self._engine is not None else None
+
     def start(self) -> None:
         """Start an engine if there is none."""
         if self._engine is not None:
@@ -76,14 +84,30 @@ class TrainLink(QObject):
         engine = lent or EngineProcess(
             self, interpreter=self.interpreter, linger=launch.TRAINING_LINGER_S
         )
-        self._engine = engine
-        engine.received.connect(self._on_message)
-        engine.ended.connect(self.kill)
-        engine.await_ready()
+        self._take(engine)
         if engine.ready is None:
             engine.start()
         else:
             self._on_message(engine.ready)
+
+    def adopt(self, left: FarEngine, last_id: int) -> None:
+        """Go on with an engine that runs on another machine, in place of the one there is.
+
+        ``last_id``: the greatest id of a run in it.
+        """
+        self._drop()
+        self.interpreter = left.python
+        self._last_id = max(self._last_id, last_id)
+        engine = EngineProcess(self, linger=launch.TRAINING_LINGER_S, left=left)
+        self._take(engine)
+        engine.start()
+        self._on_message(left.ready)
+
+    def _take(self, engine: EngineProcess) -> None:
+        self._engine = engine
+        engine.received.connect(self._on_message)
+        engine.ended.connect(self.kill)
+        engine.await_ready()
 
     def renew(self) -> None:
         """Drop an engine in another Python than the chosen one; `died` carries a line of it.
@@ -126,11 +150,15 @@ class TrainLink(QObject):
         return engine is not None
 
     def close(self) -> None:
-        """End the engine for good."""
+        """End the engine for good, or leave it."""
+        leaves = self.leaves and self.far is not None
         engine, self._engine = self._engine, None
         self._waiting.clear()
         self.files.close()
-        if engine is not None:
+        if engine is not None and leaves:
+            engine.send(Detach())
+            engine.leave()
+        elif engine is not None:
             engine.close()
 
     def stop_reading(self) -> None:

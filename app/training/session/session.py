@@ -51,7 +51,7 @@ class TrainSession(QObject):
             lambda name: self.said.emit(tr("Forgot “{name}”; Undo brings it back", name=name))
         )
         self.devices: tuple[str, ...] = ("cpu",)
-        self._link = link
+        self.link = link
         link.progressed.connect(self.file_progressed)
         link.ready.connect(self._on_ready)
         link.received.connect(self.on_message)
@@ -75,7 +75,7 @@ class TrainSession(QObject):
     def close(self) -> None:
         """End the engine."""
         self.controller.close()
-        self._link.close()
+        self.link.close()
 
     # Messages of the engine
 
@@ -97,7 +97,7 @@ class TrainSession(QObject):
                 self._on_problem(message)
             case _:
                 run = self.store.find(getattr(message, "run_id", -1))
-                if run is not None and run.alive:
+                if run is not None and run.alive and not _is_older(run, message):
                     self._on_run_message(run, message)
 
     def _on_run_message(self, run: RunState, message: object) -> None:
@@ -196,6 +196,10 @@ class TrainSession(QObject):
 
     def _on_state(self, run: RunState, message: messages.TrainState) -> None:
         self.controller.on_reply()
+        if run.rejoins:
+            run.rejoins = False
+            if self._is_current(run) and message.status == "running":
+                self.controller.on_going_on()
         if reducer.apply_state(run, message):
             self.happened.emit(None)
         if not run.ahead:
@@ -306,3 +310,11 @@ class TrainSession(QObject):
         if store.run is not None:
             store.state_changed.emit(store.run)
         store.runs_changed.emit()
+
+
+def _is_older(run: RunState, message: object) -> bool:
+    """Return whether a message is from before an engine that was left has described the run."""
+    is_awaited = isinstance(message, messages.RunStarted) or (
+        isinstance(message, messages.TrainState) and message.status == "gone"
+    )
+    return run.rejoins and run.begun is None and not is_awaited

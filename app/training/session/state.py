@@ -10,6 +10,7 @@ from msgspec import Struct, structs
 from PySide6.QtCore import SignalInstance
 
 from gradscribe.app.document.state import EngineSignals
+from gradscribe.app.link.far_engine import FarEngine
 from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.engine.protocol.setup import JsonValue, Part, Setup
 from gradscribe.engine.protocol.step_order import describe_order
@@ -112,6 +113,8 @@ class RunState:
     """The step of the last rewind, until the engine has replied."""
     rewinds: int = 0
     """Rewinds without a reply."""
+    rejoins: bool = False
+    """True until an engine that was left running reports it."""
     sent: list[Setup] = field(default_factory=list)
     """Setups that were sent to the engine without a reply."""
     restarts_with: Setup | None = None
@@ -222,6 +225,16 @@ class TrainEngine(EngineSignals, Protocol):
 
     interpreter: Interpreter | None
     """The Python of new runs; None for Gradscribe's own."""
+
+    leaves: bool
+    """True if the engine goes on without the window, on another machine."""
+
+    @property
+    def far(self) -> FarEngine | None:
+        """The engine if it is on another machine and ready."""
+
+    def adopt(self, left: FarEngine, last_id: int) -> None:
+        """Go on with an engine on another machine whose runs have ids up to ``last_id``."""
 
     @property
     def asked(self) -> SignalInstance:

@@ -36,6 +36,7 @@ from gradscribe.engine.protocol.training.replies import (
 from gradscribe.engine.protocol.training.requests import (
     Advance,
     ChangeSetup,
+    Detach,
     DropRun,
     EditWeight,
     Export,
@@ -48,6 +49,7 @@ from gradscribe.engine.protocol.training.requests import (
     Play,
     ProvideFile,
     RecordStep,
+    RejoinRun,
     ResetRun,
     ResumeRun,
     Rewind,
@@ -78,6 +80,8 @@ TrainRequest = (
     | Export
     | ProvideFile
     | PairRuns
+    | RejoinRun
+    | Detach
     | SaveRun
     | ResumeRun
 )

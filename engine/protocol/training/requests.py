@@ -243,6 +243,22 @@ class ResumeRun(Struct, frozen=True, tag=True):
     policy: bool = False
 
 
+class Detach(Struct, frozen=True, tag=True):
+    """Send nothing until the next request: no window reads for a while. Runs that train go on."""
+
+    run_id: int = 0
+
+
+class RejoinRun(Struct, frozen=True, tag=True):
+    """Describe a run again to a window that is new, and send its curves after ``step``.
+
+    Its replies are those to `ResumeRun`; a run that trains goes on meanwhile.
+    """
+
+    run_id: int
+    step: int = 0
+
+
 class PairRuns(Struct, frozen=True, tag=True):
     """Pair run ``right_id`` with ``run_id``: the same steps and changes, but no mistakes.
 

@@ -177,6 +177,15 @@ class TrainingHistory:
         self._joined = step
         self.recent = self._store.last(RECENT)
 
+    def send_again_after(self, step: int) -> None:
+        """Have the store after ``step`` sent with the next `take`; nothing else waits for it."""
+        steps, losses, rates = self._store.whole()
+        at = steps > step
+        self._rows = StepRows((steps[at], losses[at], rates[at]))
+        self._val = {at: loss for at, loss in self._store_val.items() if at > step}
+        self._norms = {at: norms for at, norms in self._store_norms.items() if at > step}
+        self._forget = self._joined = None
+
     def copied(self, step: int) -> "TrainingHistory":
         """Return the store up to ``step``, for another run, which sends all of it again."""
         copy = TrainingHistory([])

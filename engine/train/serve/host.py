@@ -32,15 +32,22 @@ class TrainingHost:
     def __init__(
         self, send: Callable[[TrainReply], None], painter: ViewClient | None = None
     ) -> None:
-        self._send: Callable[[TrainReply], None] = lambda reply: send(shorten(reply))
+        self._deliver = send
+        self._is_detached = False
         self._painter = painter
         self._runs: dict[int, HostedRun] = {}
         self._active: int | None = None
+
+    def _send(self, reply: TrainReply) -> None:
+        # What is dropped is in the history of the run, and sent when a window rejoins it.
+        if not self._is_detached:
+            self._deliver(shorten(reply))
 
     # Taking requests
 
     def take(self, request: TrainRequest) -> None:
         """Handle a request; errors are sent to the window as `TrainProblem`."""
+        self._is_detached = isinstance(request, requests.Detach)
         try:
             self._take(request)
         except SetupError as error:
@@ -82,6 +89,8 @@ class TrainingHost:
             case requests.ResumeRun(run_id, data, parent, policy=policy):
                 run = saved.resume(data, policy)
                 self._register(HostedRun(run_id, run, self._send, parent=parent), resumed=True)
+            case requests.Detach():
+                pass
             case requests.DropRun(run_id):
                 self._runs.pop(run_id, None)
             case _ if request.run_id in self._runs:
@@ -136,6 +145,8 @@ class TrainingHost:
                 hosted.record(step, live)
             case requests.PairRuns(_, right_id):
                 hosted.pair(right_id)
+            case requests.RejoinRun(_, step):
+                hosted.rejoin(step)
             case requests.SaveRun():
                 hosted.save()
             case requests.Export(run_id, kind, steps):

@@ -145,6 +145,12 @@ class HostedRun:
         self._send(replies.data_sample(self.run_id, self.run))
         self.report()
 
+    def rejoin(self, step: int) -> None:
+        """Send everything again to a window that has the curves up to ``step`` alone."""
+        self.run.history.send_again_after(step)
+        self.start(resumed=True)
+        self._send(RunAdvice(self.run_id, self.adviser.given))
+
     def play(
         self,
         rate: float = 0.0,

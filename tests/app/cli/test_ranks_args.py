@@ -1,5 +1,7 @@
 """Bad input of ``record --ranks``: one line each, before anything is started."""
 
+import shlex
+
 import pytest
 
 from gradscribe.app.cli import main as command_line
@@ -26,7 +28,18 @@ def test_without_trust_nothing_starts(script, capsys):
     assert command_line.main(["record", "--ranks", "2", script]) == REFUSED
     told = capsys.readouterr().err
     assert told.count("\n") == 1
-    assert "--trust" in told
+    assert told.endswith(f"gradscribe record --ranks 2 --trust {script}\n")
+
+
+def test_the_command_to_use_has_what_was_asked_for(script, capsys, tmp_path):
+    tape = str(tmp_path / "a b.tape")
+    words = ["--ranks", "2", "--tape", tape, "--timeout", "5", script, "--", "--lr", "0.1"]
+    assert command_line.main(["record", *words]) == REFUSED
+    command = capsys.readouterr().err.split(": ")[-1]
+    options = command_line.parse(shlex.split(command)[1:])
+    assert options.trust
+    assert (options.tape, options.timeout, options.ranks) == (tape, 5.0, 2)
+    assert (options.script, options.arguments) == (script, ["--lr", "0.1"])
 
 
 def test_arguments_of_the_script_are_told_from_options(script):

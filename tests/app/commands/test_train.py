@@ -30,6 +30,7 @@ def test_the_rooms_are_entered(bench):
         (train.new_data, messages.ResetRun(1, False, True)),
         (train.tape, messages.RecordStep(1)),
         (train.export_script, messages.Export(1, "script")),
+        (train.export_ddp, messages.Export(1, "ddp")),
         (train.export_csv, messages.Export(1, "csv")),
         (train.export_weights, messages.Export(1, "safetensors")),
         (train.export_state, messages.Export(1, "pt")),

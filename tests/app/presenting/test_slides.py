@@ -127,7 +127,7 @@ def test_text_has_the_size_of_the_slide_while_presenting_alone(shown):
 
 
 def test_a_step_that_was_not_recorded_in_full_is_said(shown, link, record, qtbot):
-    from gradscribe.engine.protocol.slides import Slide
+    from gradscribe.engine.protocol.lecture.slides import Slide
 
     shown.session.set_slides((Slide(position=1, step=7),), ())
     shown.lecture.go(0)

@@ -34,6 +34,7 @@ class FakeTrainLink(QObject):
         self.sent = []
         self.killed = ""
         self.interpreter = None
+        self.far, self.leaves = None, False
         self.stopped = False
         self.closed = False
         self._last = 0
@@ -50,6 +51,9 @@ class FakeTrainLink(QObject):
 
     def renew(self):
         """Do nothing: it runs in no Python."""
+
+    def adopt(self, left, last_id):
+        self.far, self._last = left, max(self._last, last_id)
 
     def kill(self, why):
         self.killed = why

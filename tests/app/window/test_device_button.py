@@ -49,6 +49,14 @@ def test_the_menu_offers_every_device_and_ticks_that_of_the_name_device(button):
     assert heard == ["cuda:0"]
 
 
+def test_the_menu_says_what_was_free(button):
+    gpu = DeviceDetails("cuda:0", "NVIDIA H100 80GB HBM3", 85_000_000_000, 60_000_000_000)
+    button.show_devices(("cuda:0",), (gpu,), ("cuda:0",), "cpu")
+    (action,) = button.menu().actions()
+    assert action.text() == "cuda:0 · NVIDIA H100 80GB HBM3 · 85 GB · 60 GB free"
+    assert "60 GB free when it started" in button.accessibleDescription()
+
+
 def test_a_device_of_which_nothing_is_known_shows_its_name(button):
     button.show_devices(("cpu", "mps"), (), ("mps",), "cpu")
     button.grow(1000)

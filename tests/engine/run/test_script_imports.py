@@ -3,7 +3,11 @@ import sys
 import pytest
 
 from gradscribe.engine.protocol import messages
-from gradscribe.engine.run.script_imports import script_folder, script_imports
+from gradscribe.engine.run.script_imports import (
+    next_to_sent_files,
+    script_folder,
+    script_imports,
+)
 
 
 def test_a_module_beside_the_script_is_imported_anew_each_time(tmp_path):
@@ -47,3 +51,16 @@ def test_only_a_script_of_the_users_own_has_a_folder(tmp_path, policy):
     own = messages.Run(1, "", filename=str(script), policy=policy)
     assert script_folder(own) == ("" if policy else str(tmp_path))
     assert script_folder(messages.Run(1, "", filename="<editor>")) == ""
+
+
+@pytest.mark.parametrize("name", ["/project/train.py", r"C:\project\train.py"])
+def test_a_script_that_was_sent_is_next_to_its_files(monkeypatch, tmp_path, name):
+    (tmp_path / "train.py").write_text("")
+    request = messages.Run(1, "", name)
+    assert next_to_sent_files(request) is request
+    monkeypatch.setenv("GRADSCRIBE_SENT_FILES", str(tmp_path))
+    there = next_to_sent_files(request)
+    assert there.filename == str(tmp_path / "train.py")
+    assert script_folder(there) == str(tmp_path)
+    policed = messages.Run(1, "", name, policy=True)
+    assert next_to_sent_files(policed) is policed

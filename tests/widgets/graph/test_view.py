@@ -3,7 +3,7 @@ import time
 
 import pytest
 from PySide6.QtCore import QPoint, QRectF, Qt
-from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtGui import QContextMenuEvent, QImage
 from PySide6.QtWidgets import QApplication
 
 from gradscribe.engine.protocol.tape import Tape
@@ -14,6 +14,7 @@ from gradscribe.playback.layout import place
 from gradscribe.widgets.base import motion
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.camera import MAX_FIT_ZOOM, Camera
+from gradscribe.widgets.graph.picture_menu import save_picture
 from tests.playback.drafts import Draft
 from tests.widgets.graph_window import at, click, press, show
 from tests.widgets.scenes import Maker, grid, network, neuron
@@ -402,9 +403,31 @@ def test_where_nobody_composes_a_menu_a_right_click_picks_nothing(view):
     event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, view.mapToGlobal(at))
     QApplication.sendEvent(view, event)
     menu = QApplication.activePopupWidget()
-    assert [action.text() for action in menu.actions()] == ["Fit the graph", "Copy the picture"]
+    titles = ["Fit the graph", "Copy the picture", "Save the picture as PNG…"]
+    assert [action.text() for action in menu.actions()] == titles
     menu.close()
     assert seen == []
     view.menu_requested.connect(lambda kind, _at: seen.append(kind))
     QApplication.sendEvent(view, event)
     assert seen == [key, "card"]
+
+
+def test_a_menu_of_its_own_picks_nothing_where_a_pick_would_act(view):
+    show(view, neuron())
+    view.picks_for_menu = False
+    key = next(iter(view.stage().cards))
+    at = view.camera().box_to_view(view.stage().boxes[key]).center().toPoint()
+    seen = []
+    view.picked.connect(seen.append)
+    view.menu_requested.connect(lambda kind, _at: seen.append(kind))
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, view.mapToGlobal(at))
+    QApplication.sendEvent(view, event)
+    assert seen == ["card"]
+    assert (view.selected(), view.menu_key) == (key, key)
+
+
+def test_the_picture_in_view_is_written_whole_or_not_at_all(view, tmp_path):
+    show(view, neuron())
+    assert save_picture(view, str(tmp_path / "graph.png")) == ""
+    assert QImage(str(tmp_path / "graph.png")).size() == view.size()
+    assert "nowhere" in save_picture(view, str(tmp_path / "nowhere" / "graph.png"))

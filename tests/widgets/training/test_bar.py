@@ -293,6 +293,15 @@ def test_of_a_title_what_tells_runs_apart_stays(qapp, left):
     assert fit_title("moons · mlp · adam 0.03", metrics, width - 1) != left
 
 
+def test_the_first_part_of_a_title_is_shortened_before_it_is_left_out(qapp):
+    metrics = QFontMetrics(QFont())
+    title = "penguins_of_palmer.csv · MLP · Adam 0.03"
+    made = fit_title(title, metrics, metrics.horizontalAdvance(title) - 1)
+    assert made.startswith("penguins")
+    assert made.endswith(".csv · MLP · Adam 0.03")
+    assert metrics.horizontalAdvance(made) < metrics.horizontalAdvance(title)
+
+
 def test_a_part_that_is_too_long_alone_is_cut(qapp):
     metrics = QFontMetrics(QFont())
     made = fit_title("houses · a_very_long_name_of_a_run", metrics, 60)

@@ -82,7 +82,7 @@ def test_nothing_is_moved_aside_when_a_long_name_comes_after_a_short_one(table):
 
 def test_in_a_narrow_panel_a_name_gives_way_before_a_scroll_bar_is_needed(table, qtbot):
     """The panel is as wide as that of a window of 1440 pixels."""
-    table.show_runs((line(2, LONG + " from step 151", "current run"), line(1, LONG)))
+    table.show_runs((line(2, LONG + " from step 151", "current"), line(1, LONG)))
     inner, header = table.table, table.table.horizontalHeader()
     numbers = sum(inner.columnWidth(column) for column in range(1, 5))
     title = header.sectionSizeHint(5)

@@ -15,7 +15,9 @@ from gradscribe.playback.text import formatting
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import vbox
-from gradscribe.widgets.base.labels import Label, sheet
+from gradscribe.widgets.base.columns.order import ColumnOrder
+from gradscribe.widgets.base.columns.widths import ColumnWidths
+from gradscribe.widgets.base.labels import Label, sheet, tip
 from gradscribe.widgets.base.open_windows import resize_within_screen
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.training_view import ShownRun
@@ -101,6 +103,12 @@ class CellExamples(QWidget):
         self.table.verticalHeader().hide()
         self.table.setShowGrid(False)
         menus.offer_copies(self.table)
+        header = self.table.horizontalHeader()
+        self._widths = ColumnWidths(header, "examples of a cell")
+        self._widths.reset.connect(self._fit_columns)
+        self._order = ColumnOrder(header)
+        self._order.changed.connect(self._fill_rows)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.table.setIconSize(QSize(PICTURE, PICTURE))
         rows = vbox(self, margins=(14, 12, 14, 12), spacing=6)
         # A minimum size would be sent to the window system; not every one accepts it.
@@ -146,18 +154,32 @@ class CellExamples(QWidget):
             r.texts for r in examples.rows
         ]:
             return
+        self._fill_rows()
+
+    def _fill_rows(self) -> None:
+        examples = self._shown
+        if examples is None:
+            return
         self.table.clear()
         self.table.setColumnCount(len(examples.header))
         self.table.setRowCount(len(examples.rows))
         self.table.setHorizontalHeaderLabels(list(examples.header))
-        for row, example in enumerate(examples.rows):
+        ordered = self._order.sorted(examples.rows, lambda example: example.texts)
+        for row, example in enumerate(ordered):
             for column, text in enumerate(example.texts):
                 item = QTableWidgetItem(text)
+                item.setToolTip(tip(text))
                 if column == 0 and example.picture is not None:
                     item.setIcon(_icon(example.picture))
                 self.table.setItem(row, column, item)
-        self.table.resizeColumnsToContents()
+        self._fit_columns()
         self.table.resizeRowsToContents()
+
+    def _fit_columns(self) -> None:
+        with self._widths.fitting() as fit:
+            for column in range(self.table.columnCount()):
+                head = self.table.horizontalHeader().sectionSizeHint(column)
+                fit(column, max(head, self.table.sizeHintForColumn(column)))
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
         """Close with Escape; called by Qt."""

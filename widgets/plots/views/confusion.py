@@ -114,8 +114,7 @@ class ConfusionMatrix(Plot):
         if not kinds:
             draw_placeholder(painter, area, self.theme, tr("No classes here"))
             return
-        painter.setFont(self.theme.font(11, 500))
-        metrics = QFontMetricsF(painter.font())
+        metrics = QFontMetricsF(self.theme.font(11, 500))
         left = min(90.0, max(metrics.horizontalAdvance(name) for name in self._names) + 10)
         self._frame = room = area.adjusted(EDGE + left, 8, -EDGE, -24)
         wide, high = room.width() / kinds, room.height() / kinds
@@ -123,6 +122,8 @@ class ConfusionMatrix(Plot):
             line = QRectF(area.left() + EDGE, room.top() + row * high, left - 8, high)
             name = metrics.elidedText(self._names[row], Qt.TextElideMode.ElideRight, left - 8)
             painter.setPen(self.theme.ink2)
+            # The cells of the row above have set theirs.
+            painter.setFont(self.theme.font(11, 500))
             flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
             painter.drawText(line, flags, name)
             whole = max(1, int(self._counts[row].sum()))

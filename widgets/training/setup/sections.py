@@ -248,8 +248,8 @@ class PartSection(FoldingSection):
         part = self._part
         name = part.name if part is not None else NO_PART
         is_new = name != self._shown
-        # Before the catalogue arrives only the name is known.
-        self.choice.setPlaceholderText(name)
+        # Before the catalogue arrives the title is not known.
+        self.choice.setPlaceholderText(name if self._entries else "…")
         self.choice.setCurrentIndex(self.choice.findData(name))
         if not is_new:
             self._set_values(self.by_name, part)

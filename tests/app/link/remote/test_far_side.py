@@ -13,7 +13,8 @@ import pytest
 
 from gradscribe.app.link import interpreters, launch
 from gradscribe.app.link.remote import connection, far_side
-from gradscribe.app.link.remote.far_side import RECORD, Frames, OutputLog, Supervisor
+from gradscribe.app.link.remote.far_streams import RECORD, Frames, OutputLog
+from gradscribe.app.link.remote.far_supervisor import Supervisor
 from gradscribe.engine.protocol import frames, messages
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the far side has Unix sockets")

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from gradscribe.app.link.remote.far_side import RECORD
+from gradscribe.app.link.remote.far_streams import RECORD
 from gradscribe.app.link.remote.outbox import Messages, Outbox, Watched
 from gradscribe.engine.protocol import frames, messages
 from gradscribe.engine.protocol.training import ViewRequest, WatchViews

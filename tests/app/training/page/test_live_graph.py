@@ -1,13 +1,18 @@
 """The graph of the step that is being made, where the run stands."""
 
+import numpy as np
 import pytest
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
 
+from gradscribe.app.training.page.step_menu import StepMenu
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Part, Setup
 from gradscribe.engine.protocol.training import StepTape, requests
 from gradscribe.engine.train.runs import record_step
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.serve.host import TrainingHost
+from gradscribe.playback.tape.index import index_of
 from tests.app.training import fakes
 
 SETUP = Setup(data=Part("moons", {"n": 40}), model=Part("mlp", {"layers": [3]}), batch=8)
@@ -91,6 +96,38 @@ def test_layers_are_switched(looked, train_link, tape):
     assert not looked.graph.graph.canvas.drawing.layers.values
 
 
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_a_right_click_offers_what_belongs_to_the_card_and_opens_no_history(
+    looked, train_link, tape
+):
+    train_link.received.emit(StepTape(1, 2, tape, "\n".join(LINES), live=True))
+    view, live = looked.graph.graph, looked.presenter.live
+    menu = looked.graph.findChild(StepMenu)
+    tab = looked.numbers.currentWidget()
+    loss = next(card for card in view.stage().cards.values() if card.kind == "loss")
+    entries = dict(menu.entries("card", loss.key))
+    entries["Copy the value"]()
+    number = float(QGuiApplication.clipboard().text())
+    recorded = index_of(tape)
+    snapshot = recorded.snapshot(recorded.values[loss.value].snapshot)
+    assert np.float32(number) == snapshot.array()
+    entries["Copy the gradient"]()
+    assert float(QGuiApplication.clipboard().text()) == 1.0
+    view.menu_requested.emit("graph", view.mapToGlobal(view.rect().center()))
+    QApplication.activePopupWidget().close()
+    assert looked.numbers.currentWidget() is tab
+    entries["Collapse all modules"]()
+    assert not live._picture.frames
+    folded = next(card for card in view.stage().cards.values() if card.kind == "module")
+    dict(menu.entries("module", folded.key))["Fold or open the module"]()
+    assert {frame.key for frame in live._picture.frames} == {folded.key}
+    dict(menu.entries("graph", ""))["Expand all modules"]()
+    assert len(live._picture.frames) > 1
+    train_link.sent.clear()
+    dict(menu.entries("graph", ""))["Show this step on the tape"]()
+    assert not train_link.last(messages.RecordStep).live
+
+
 def test_a_live_tape_leaves_a_step_that_is_open_alone():
 
     said = []
@@ -120,7 +157,7 @@ def test_a_slow_run_has_every_step_played(looked, train_link, tape, qtbot):
         film = live.film.play
         emitted(train_link, tape, step)
         assert live.film.plays
-        assert live._position() < len(tape.events)
+        assert live.position < len(tape.events)
         assert looked.graph.caption.said() == f"step {step + 1}"
         seen.append(film)
     qtbot.waitUntil(lambda: not live.film.plays)

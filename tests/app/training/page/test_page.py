@@ -132,7 +132,7 @@ def test_the_runs_stand_in_a_table(room, begun, train_link):
     train_link.grow(1, 0, 30)
     table = room.table.table
     assert table.rowCount() == 2
-    assert table.item(0, 5).text() == "current run"
+    assert table.item(0, 5).text() == "current"
     assert table.item(1, 1).text() == "99"
     table.item(1, 0).setCheckState(Qt.CheckState.Unchecked)
     assert begun.store.look.hidden

@@ -25,6 +25,22 @@ def plot(shown, look):
     made.clear()
 
 
+def test_names_have_the_same_size_in_all_rows(plot):
+    plot.show_parts({"train": TRAIN}, ("strap", "strap"))
+    picture = plot.canvas.grab().toImage()
+    first, second = plot.place_of((0, 0)), plot.place_of((1, 0))
+    cell = first.x() - (plot.place_of((0, 1)).x() - first.x()) / 2
+
+    def columns(row):
+        """Return the columns of pixels with parts of a row's name."""
+        rows = range(round(row.y()) - 15, round(row.y()) + 15)
+        seen = ({picture.pixel(x, y) for y in rows} for x in range(round(cell) - 4))
+        return [x for x, colors in enumerate(seen) if len(colors) > 1]
+
+    assert columns(first)
+    assert columns(first) == columns(second)
+
+
 def choose(plot, part):
     plot.part.setCurrentIndex(plot.part.findData(part))
 

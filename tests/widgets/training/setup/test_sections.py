@@ -47,6 +47,17 @@ def test_many_rows_are_made_in_steps_and_seen_all_at_once(section):
     assert section.by_name["o7"].editor.number == 3.0
 
 
+def test_an_entry_has_no_name_of_the_file_before_its_title_is_known(shown):
+    section = shown(PartSection("Optimizer"), 280, 400)
+    show_part(section, Part("one"))
+    assert section.choice.placeholderText() == "…"
+    section.set_entries([MANY, ONE])
+    show_part(section, Part("one"))
+    assert section.choice.currentText() == "One"
+    show_part(section, Part("of_a_plugin"))
+    assert section.choice.placeholderText() == "of_a_plugin"
+
+
 def test_rows_of_what_is_no_longer_chosen_change_nothing(section):
     old = section.by_name["lr"]
     steps = section.follow(Part("many"))

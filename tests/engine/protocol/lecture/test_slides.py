@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from gradscribe.engine.protocol import tape_file
-from gradscribe.engine.protocol.slides import MAX_NOTE, MAX_SLIDES, Sight, Slide, plausible
+from gradscribe.engine.protocol.lecture.slides import MAX_NOTE, MAX_SLIDES, Sight, Slide, plausible
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.engine.protocol.tape_file import RunFile, RunProgram
 

@@ -1,0 +1,1 @@
+"""Lectures on a run: their slides, as they stand in its file."""
