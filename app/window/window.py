@@ -13,6 +13,7 @@ from gradscribe.app.commands import file, learn, tensor_edits, train
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.compare.changes_controller import ChangesController, ChangeViews
 from gradscribe.app.compare.controller import CompareController
+from gradscribe.app.document.announcer import PlaybackAnnouncer
 from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.error_fix import ErrorFix
 from gradscribe.app.document.findings_controller import FindingsController
@@ -52,13 +53,13 @@ from gradscribe.app.ui.loops.history_tab import HistoryTab
 from gradscribe.app.ui.loops.loop_curves import LoopCurves
 from gradscribe.app.ui.notifications import NotificationBar
 from gradscribe.app.ui.sending_files import SendingFiles
+from gradscribe.app.ui.speech import SettingsAnnouncer
 from gradscribe.app.ui.theming import Theming
 from gradscribe.app.ui.tool_windows.cost_window import ProgramCosts
 from gradscribe.app.ui.tool_windows.figure_charts import FigureCharts
 from gradscribe.app.ui.tool_windows.parameter_window import ProgramParameters
 from gradscribe.app.ui.tool_windows.tensor_windows import TensorWindows
 from gradscribe.app.window import new_window
-from gradscribe.app.window.announcers import start_announcers
 from gradscribe.app.window.bars import StatusLine, TopBar
 from gradscribe.app.window.color_key import ColorKeyController
 from gradscribe.app.window.leaving import LeavingQuestion
@@ -111,10 +112,8 @@ class Window(QMainWindow):
         self.settings, self.drafts = settings, drafts
         self.session = Session(link, self)
         self.clock = PlaybackClock(self.session, self)
-        self._link = link
+        self._link, self.look = link, look
         self._painted = self._closed = False
-        self.look = look
-        column_settings.recall(settings)
         self._make_widgets()
         self.presenter = Presenter(self.session, self.clock, self.views, self)
         self.error_fix = ErrorFix(self.session, self.editor)
@@ -159,6 +158,7 @@ class Window(QMainWindow):
 
     def _make_widgets(self) -> None:
         self.look.setParent(self)
+        column_settings.recall(self.settings)
         self.editor, self.graph = CodeEdit(), GraphView()
         self.transport, self.inspector = Transport(), Inspector()
         self.values, self.ledger = ValueTable(), Ledger()
@@ -410,7 +410,8 @@ class Window(QMainWindow):
         self.loop_curves.said.connect(self.status.say)
         self.loop_curves.found.connect(self.transport.strip.set_curves)
         self.loop_curves.grown.connect(self.transport.strip.set_growth)
-        start_announcers(self.session, self.settings, self.graph, self.status)
+        PlaybackAnnouncer(self.session, self.graph)
+        SettingsAnnouncer(self.settings, self.status)
         self.graph.installEventFilter(self)
         self.graph.picked.connect(self.history.pick)
         self.graph.following_changed.connect(

@@ -88,7 +88,7 @@ class GraphView(QWidget):
         self._mode: Mode = ""
         self._fitted, self._partial = True, False
         self.picks_for_menu, self.menu_key = True, ""
-        """Whether a right click is a pick, too; the key that the last menu is about."""
+        """True if a right click is a pick, too; the key that the last menu is about."""
         self._following = CameraFollower()
         self._least_zoom = 0.0
         self._key_corner = viewport.NO_KEY

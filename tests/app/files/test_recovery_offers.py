@@ -79,4 +79,4 @@ def test_programs_without_a_title_are_told_apart_by_their_first_line():
     assert offered_name(Doc("\nw = param(1.5)\ny = w")) == "Untitled: w = param(1.5)"
     assert offered_name(Doc("a = 1" + 40 * "0")) == "Untitled: a = 1000000000000000000…"
     assert offered_name(Doc("")) == "Untitled"
-    assert offered_name(Doc("x = 1", path="/home/mine.py", title="mine.py")) == "mine.py"
+    assert offered_name(Doc("x = 1", path="/folder/mine.py", title="mine.py")) == "mine.py"
