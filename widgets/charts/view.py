@@ -51,9 +51,9 @@ NAVIGATION_KEYS = {
     Qt.Key.Key_Equal,
     Qt.Key.Key_Minus,
     Qt.Key.Key_Home,
-    TABLE_KEY,
-    *ENLARGE_KEYS,
 }
+"""Keys that change the part in sight."""
+CHART_KEYS = NAVIGATION_KEYS | {TABLE_KEY, *ENLARGE_KEYS}
 _BY_KEYBOARD = (
     Qt.FocusReason.TabFocusReason,
     Qt.FocusReason.BacktabFocusReason,
@@ -179,7 +179,7 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
     ) -> None:
         super().__init__(parent, background=None)
         self.theme = Theme.load("light")
-        self.keys: set[int] = set(NAVIGATION_KEYS)
+        self.keys: set[int] = set(CHART_KEYS)
         """The keys that the chart takes although the window has shortcuts of them."""
         self.setAccessibleName(
             tr(

@@ -343,6 +343,7 @@ def test_the_menu_lists_what_can_be_done(hand):
     titles = [action.text() for action in hand.window.menu.menu().actions() if action.text()]
     assert titles == [
         "Show all",
+        "Show the numbers",
         "Freeze the axes",
         "Reset levels",
         "Follow playback",

@@ -30,7 +30,7 @@ def test_menus_tell_what_was_chosen(bar):
         for action in button.menu().actions():
             action.trigger()
     assert bar.told[:3] == ["reset", "new_weights", "new_data"]
-    assert len(bar.told) == 8
+    assert len(bar.told) == 9
 
 
 def test_the_play_button_keeps_its_width(bar):
