@@ -31,7 +31,7 @@ class KeyPointer(QWidget):
     def __init__(self, target: QWidget, watching: QWidget | None = None) -> None:
         super().__init__(target)
         self._target, self._watching = target, watching or target
-        self._held: Qt.KeyboardModifier | None = None
+        self._drag_modifiers: Qt.KeyboardModifier | None = None
         """The modifiers of the drag; None while nothing is dragged."""
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.resize(SIDE, SIDE)
@@ -64,14 +64,14 @@ class KeyPointer(QWidget):
             step = FINE_STEP if shift else STEP
             self._move(self.at + QPointF(right * step, down * step))
         elif key in _CLICK:
-            self._let_go()
+            self._release_button()
             self._send(QEvent.Type.MouseButtonPress, Qt.KeyboardModifier.NoModifier)
             self._send(QEvent.Type.MouseButtonRelease, Qt.KeyboardModifier.NoModifier)
-        elif key == Qt.Key.Key_Space and self._held is None:
-            self._held = shift
+        elif key == Qt.Key.Key_Space and self._drag_modifiers is None:
+            self._drag_modifiers = shift
             self._send(QEvent.Type.MouseButtonPress, shift)
         elif key == Qt.Key.Key_Space:
-            self._let_go()
+            self._release_button()
         else:
             self.leave()
         self.update()
@@ -80,7 +80,7 @@ class KeyPointer(QWidget):
     def leave(self) -> None:
         """Hide it; what it drags is let go."""
         if self.is_on:
-            self._let_go()
+            self._release_button()
             self.hide()
             QApplication.sendEvent(self._watching, QEvent(QEvent.Type.Leave))
 
@@ -99,17 +99,19 @@ class KeyPointer(QWidget):
         area = self._target.rect()
         x, y = min(max(at.x(), 0.0), area.width() - 1.0), min(max(at.y(), 0.0), area.height() - 1.0)
         self._place(QPointF(x, y))
-        self._send(QEvent.Type.MouseMove, self._held or Qt.KeyboardModifier.NoModifier)
+        self._send(QEvent.Type.MouseMove, self._drag_modifiers or Qt.KeyboardModifier.NoModifier)
 
-    def _let_go(self) -> None:
-        if self._held is not None:
-            self._send(QEvent.Type.MouseButtonRelease, self._held)
-            self._held = None
+    def _release_button(self) -> None:
+        if self._drag_modifiers is not None:
+            self._send(QEvent.Type.MouseButtonRelease, self._drag_modifiers)
+            self._drag_modifiers = None
 
     def _send(self, kind: QEvent.Type, keys: Qt.KeyboardModifier) -> None:
         none, left = Qt.MouseButton.NoButton, Qt.MouseButton.LeftButton
         is_move = kind == QEvent.Type.MouseMove
-        is_down = self._held is not None if is_move else kind == QEvent.Type.MouseButtonPress
+        is_down = (
+            self._drag_modifiers is not None if is_move else kind == QEvent.Type.MouseButtonPress
+        )
         # The windows of programs on the screen have other places than their parts.
         there = QPointF(self._target.mapToGlobal(self.at.toPoint()))
         button = none if is_move else left
@@ -125,6 +127,6 @@ class KeyPointer(QWidget):
             painter.setPen(QPen(color, width))
             painter.drawLine(QPointF(middle, 2), QPointF(middle, SIDE - 2))
             painter.drawLine(QPointF(2, middle), QPointF(SIDE - 2, middle))
-            if self._held is not None:
+            if self._drag_modifiers is not None:
                 painter.drawEllipse(QPointF(middle, middle), 7, 7)
         painter.end()

@@ -116,7 +116,7 @@ class Connection:
         """
         threading.Thread(target=self._give_up_late, daemon=True).start()
         try:
-            return self._greet(judge, files)
+            return self._handshake(judge, files)
         except (OSError, EOFError) as error:
             raise self.failure() from error
         finally:
@@ -148,7 +148,7 @@ class Connection:
             self._is_late = True
             self._process.kill()
 
-    def _greet(self, judge: Callable[[dict[str, Any]], object], files: bytes) -> dict[str, Any]:
+    def _handshake(self, judge: Callable[[dict[str, Any]], object], files: bytes) -> dict[str, Any]:
         self._await_mark()
         source = far_side_source() + f"\nmain({self._config!r})\n".encode()
         self._send(zlib.compress(source, 9))

@@ -165,7 +165,7 @@ class Supervisor:
     def _take(self, kind: bytes, offset: int, body: bytes) -> None:
         """Handle a record of the other side."""
         if kind == b"h":
-            self._greet(json.loads(body))
+            self._handshake(json.loads(body))
             return
         if kind == b"x":
             self._end()
@@ -189,7 +189,7 @@ class Supervisor:
             with contextlib.suppress(OSError, ValueError):
                 self._engine.send_signal(int(body))
 
-    def _greet(self, has: "dict[str, Any]") -> None:
+    def _handshake(self, has: "dict[str, Any]") -> None:
         """Continue where the other side is; one that is new begins with a whole message."""
         output, errors = self._logs[b"o"], self._logs[b"r"]
         if has["is_new"]:

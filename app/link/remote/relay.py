@@ -152,7 +152,7 @@ class Relay:
 
     def _carry(self, connection: Connection) -> None:
         """Carry records until the line ends. Raises `LineFailed` then."""
-        self._greet(connection)
+        self._handshake(connection)
         writer = threading.Thread(target=self._write, args=(connection,), daemon=True)
         try:
             writer.start()
@@ -166,7 +166,7 @@ class Relay:
             writer.join()
         raise connection.failure()
 
-    def _greet(self, connection: Connection) -> None:
+    def _handshake(self, connection: Connection) -> None:
         """Agree with the supervisor on where both are."""
         has = {
             "is_new": self._is_new,
