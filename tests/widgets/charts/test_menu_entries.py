@@ -50,6 +50,7 @@ def test_it_offers_everything(chart):
     assert list(actions(chart)) == [
         "Show all",
         "Enlarge",
+        "Show the numbers",
         "Freeze the axes",
         "Logarithmic axis",
         "Copy the picture",
@@ -60,7 +61,7 @@ def test_it_offers_everything(chart):
     ]
     chart.brush(100, 200)
     offered = list(actions(chart))
-    assert offered[4:7] == [
+    assert offered[5:8] == [
         "Zoom to the stretch",
         "Train again from step 100",
         "Drop the stretch",

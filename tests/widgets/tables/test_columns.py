@@ -1,7 +1,6 @@
 """Columns of tables: dragged, kept, given back, and sorted by a click on their head."""
 
 import ast
-from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ from gradscribe.widgets.tables.runs import RunRow, RunsPane
 from gradscribe.widgets.tables.value_table import ValueTable
 
 LEFT = Qt.MouseButton.LeftButton
-ROOT = Path(str(resources.files("gradscribe"))).resolve()
+ROOT = Path(__file__).resolve().parents[3]
 KINDS = {"QTableView", "QTreeView", "QTreeWidget", "QTableWidget"}
 WITHOUT_COLUMNS = {
     "app/compare/cause_tree.py": "a tree without a head",

@@ -208,7 +208,7 @@ def test_nobody_is_asked_where_to_write_what_nobody_wanted(training, tmp_path, k
 
 
 def test_every_kind_of_export_has_a_name_and_an_ending():
-    assert set(train.FILES) == {"script", "csv", "safetensors", "pt", "pt2", "onnx"}
+    assert set(train.FILES) == {"script", "ddp", "csv", "safetensors", "pt", "pt2", "onnx"}
     assert all("." in name for name, _pattern in train.FILES.values())
 
 
