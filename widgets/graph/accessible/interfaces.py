@@ -209,37 +209,50 @@ class GraphNodeActions(QAccessibleActionInterface):
 
 
 class AccessibleGraphWidget(QAccessibleWidget):
-    """A graph widget as a list of its cards, in order of execution, followed by its wires."""
+    """A graph widget as a list of its cards, in order of execution, its wires, what lies on it."""
 
     def __init__(self, graph: "AccessibleGraph", widget: QWidget) -> None:
         super().__init__(widget, QAccessible.Role.List)
         self._graph = weakref.ref(graph)
 
     def childCount(self) -> int:
-        """Return the number of cards and wires."""
+        """Return the number of cards, wires and widgets on the graph."""
         graph = self._graph()
-        return len(graph.keys()) if graph is not None else 0
+        return len(graph.keys()) + len(graph.widgets_on_top()) if graph is not None else 0
 
     def child(self, index: int) -> QAccessibleInterface | None:  # type: ignore[override]
-        """Return the card or wire with that index, made when it is first asked for."""
+        """Return the card, wire or widget with that index, made when it is first asked for."""
         graph = self._graph()
-        if graph is None or not 0 <= index < len(graph.keys()):
+        if graph is None or index < 0:
             return None
-        return graph.node(graph.keys()[index])
+        keys = graph.keys()
+        if index < len(keys):
+            return graph.node(keys[index])
+        above = graph.widgets_on_top()[index - len(keys) : index - len(keys) + 1]
+        return QAccessible.queryAccessibleInterface(above[0]) if above else None
 
     def indexOfChild(self, child: QAccessibleInterface) -> int:
-        """Return the index of a card or wire, -1 for anything else."""
+        """Return the index of a card, a wire or a widget on the graph, -1 for anything else."""
         graph = self._graph()
-        is_ours = graph is not None and isinstance(child, GraphNode)
-        return graph.index(child.key) if graph is not None and is_ours else -1  # type: ignore[attr-defined]
+        if graph is None:
+            return -1
+        if isinstance(child, GraphNode):
+            return graph.index(child.key)
+        above = graph.widgets_on_top()
+        there = child.object()
+        return len(graph.keys()) + above.index(there) if there in above else -1
 
     def childAt(self, x: int, y: int) -> QAccessibleInterface | None:  # type: ignore[override]
-        """Return the card or wire at a point of the screen."""
+        """Return the widget, card or wire at a point of the screen."""
         graph = self._graph()
         widget = graph.widget() if graph is not None else None
         if graph is None or widget is None:
             return None
-        key = graph.canvas.key_at(QPointF(widget.mapFromGlobal(QPoint(x, y))))
+        point = widget.mapFromGlobal(QPoint(x, y))
+        for above in reversed(graph.widgets_on_top()):
+            if above.geometry().contains(point):
+                return QAccessible.queryAccessibleInterface(above)
+        key = graph.canvas.key_at(QPointF(point))
         return graph.node(key) if graph.index(key) >= 0 else None
 
     def focusChild(self) -> QAccessibleInterface | None:  # type: ignore[override]
@@ -280,6 +293,12 @@ class AccessibleGraph:
             self._keys = [*drawing.stage.card_keys, *drawing.stage.wire_keys]
             self._index = {key: index for index, key in enumerate(self._keys)}
         return self._keys
+
+    def widgets_on_top(self) -> list[QWidget]:
+        """Return the visible widgets that lie on the graph, such as its buttons and its key."""
+        widget = self.widget()
+        inside = widget.children() if widget is not None else ()
+        return [part for part in inside if isinstance(part, QWidget) and part.isVisible()]
 
     def index(self, key: str) -> int:
         """Return the index of a card or wire, -1 if the graph has none with that key."""

@@ -9,7 +9,7 @@ import pytest
 import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 
 from gradscribe.playback.graph.picture import Look
 from gradscribe.widgets.graph.accessible import interfaces
@@ -175,7 +175,7 @@ def test_nothing_is_reported_while_nobody_listens(view, monkeypatch):
 
 END = """
 import sys, os
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 from PySide6.QtGui import QAccessible
 from gradscribe.widgets.graph.view import GraphView
 from tests.widgets.graph_window import show
@@ -202,3 +202,19 @@ def test_a_program_that_ends_with_interfaces_in_use_ends_well():
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_visible_widgets_on_the_graph_are_children_after_its_wires(view):
+    m = show(view, neuron())
+    fit, hidden = QPushButton("Fit", view), QPushButton("Find", view)
+    fit.setGeometry(20, 30, 60, 24)
+    fit.show()
+    hidden.hide()
+    graph, at = of(view), len(m.cards) + len(m.wires)
+    assert graph.childCount() == at + 1
+    assert graph.child(at).text(NAME) == "Fit"
+    assert graph.indexOfChild(graph.child(at)) == at
+    assert graph.child(at + 1) is None
+    middle = fit.mapToGlobal(fit.rect().center())
+    assert graph.childAt(middle.x(), middle.y()).text(NAME) == "Fit"
+    assert graph.indexOfChild(of(hidden)) == -1
