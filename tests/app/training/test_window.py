@@ -13,6 +13,8 @@ from gradscribe.app.window.window import Window
 from gradscribe.widgets.graph.viewport import zoom_for_text
 from tests.app.fakes import FakeDialogs, FakeLink
 
+pytestmark = pytest.mark.e2e
+
 LEFT, CTRL, KEY = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, Qt.Key
 PATIENCE_MS = 90_000
 
