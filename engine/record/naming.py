@@ -129,8 +129,9 @@ def _name_arguments(recorder: Recorder, op: OpRow, values: dict[int, ValueRow]) 
     elif isinstance(expression, ast.Call):
         written, callee = list(expression.args), expression.func
         if op.call is not None and log.calls[op.call].where == op.where and len(written) == 1:
-            # A module of torch: its parameters have names.
-            given = [*nameless[:1]]
+            # A module of torch: its parameters have names. Of several nameless tensors, as the
+            # shards that FSDP gathers before the call, it is not known which was passed.
+            given = [*nameless] if len(nameless) == 1 else []
         elif isinstance(callee, ast.Attribute) and len(given) == len(written) + 1:
             written = [callee.value, *written]
     if len(written) == len(given):
