@@ -4,10 +4,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-import numpy as np
 from msgspec.structs import replace
 
-from gradscribe.engine.protocol.tape import Change, Event, EventKind, Snapshot
+from gradscribe.engine.protocol.tape import Change, Event, EventKind
 from gradscribe.playback.explain import naming
 from gradscribe.playback.explain.page import Explanation, ExplanationRow, explain, root_name
 from gradscribe.playback.tape import event_text, snapshot_text, track
@@ -196,7 +195,7 @@ def _moved(index: Index, change: Change) -> ExplanationRow:
     old, new = (index.snapshot(index.values[v].snapshot) for v in (change.before, change.after))
     before, after = snapshot_text.value(old), snapshot_text.value(new)
     is_written = new is None or new.numel <= snapshot_text.MAX_WRITTEN_ELEMENTS
-    by = _distance(old, new) if new is not None else None
+    by = snapshot_text.distance(old, new)
     # Nothing of a small change is left in so few digits.
     is_hidden = before == after and bool(by)
     if new is None or (is_written and not is_hidden):
@@ -283,15 +282,6 @@ def _error(index: Index, _event: Event, _position: int) -> _Parts:
     message = problem.message[:400].rstrip(".")
     words = filter(None, (translated(message), translated(problem.hint)))
     return problem.type, ". ".join(words), []
-
-
-def _distance(old: Snapshot | None, new: Snapshot) -> float | None:
-    """Return the Euclidean norm of a change; None if an array is not on the tape."""
-    before, after = old.array() if old is not None else None, new.array()
-    if before is None or after is None or before.shape != after.shape:
-        return None
-    with np.errstate(all="ignore"):
-        return float(np.linalg.norm((after.astype("c16") - before.astype("c16")).ravel()))
 
 
 def _name(index: Index, value: int) -> str:

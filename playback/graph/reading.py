@@ -233,12 +233,7 @@ class CardReader:
         pair = (look.before, look.snapshot)
         if pair not in self._moves:
             first, second = self.snapshot(pair[0]), self.snapshot(pair[1])
-            a = first.array() if first else None
-            b = second.array() if second else None
-            self._moves[pair] = None
-            if a is not None and b is not None and a.shape == b.shape:
-                with np.errstate(all="ignore"):
-                    self._moves[pair] = float(np.linalg.norm((b - a).ravel()))
+            self._moves[pair] = snapshot_text.distance(first, second)
         moved = self._moves[pair]
         if moved is None:
             return "updated"

@@ -3,6 +3,8 @@
 import math
 from collections.abc import Callable
 
+import numpy as np
+
 from gradscribe.engine.protocol.tape import Arg, Snapshot
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting
@@ -73,6 +75,20 @@ def norm(snapshot: Snapshot) -> float | None:
     if array is None:
         return None
     return float((abs(array.astype("c16" if array.dtype.kind == "c" else "f8")) ** 2).sum() ** 0.5)
+
+
+def distance(before: Snapshot | None, after: Snapshot | None) -> float | None:
+    """Return the Euclidean norm of a change, in float64; None if an array is not on the tape.
+
+    In the tensor's own type the squares of a half-precision change beyond 255 are infinite, and a
+    difference of unsigned integers wraps around.
+    """
+    a = before.array() if before is not None else None
+    b = after.array() if after is not None else None
+    if a is None or b is None or a.shape != b.shape:
+        return None
+    with np.errstate(all="ignore"):
+        return float(np.linalg.norm((b.astype("c16") - a.astype("c16")).ravel()))
 
 
 def literal(arg: Arg) -> str:

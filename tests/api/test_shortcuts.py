@@ -15,6 +15,7 @@ for _ in range(4):
 """
 
 
+@pytest.mark.e2e
 def test_a_script_is_examined_in_a_process_of_its_own(tmp_path, capfd):
     script = tmp_path / "my script.py"
     script.write_text(SICK + "print('said')\nraise ValueError('at its end')\n")

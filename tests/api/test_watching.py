@@ -226,6 +226,7 @@ def test_with_gradscribe_0_nothing_is_done(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.e2e
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit of a file's size there")
 def test_a_full_disk_is_said_once_and_the_training_goes_on(path):
     code = (

@@ -30,6 +30,7 @@ def own_desk(qtbot, tmp_path):
     link.close()
 
 
+@pytest.mark.e2e
 @pytest.mark.checklist(163)
 def test_a_long_product_is_stopped_and_the_window_answers_meanwhile(own_desk):
     # A power of a matrix is a chain of products within a single call: Python gets no turn in it.

@@ -11,7 +11,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFont, QKeyEvent
+from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
 
 from gradscribe.playback.translation import tr
@@ -121,7 +121,7 @@ class TrialTable(QTableView):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         header = self.horizontalHeader()
         self._widths = ColumnWidths(header, "trials")
-        self._widths.reset.connect(self._fit_columns)
+        self._widths.reset.connect(lambda: self._fit_columns())
         header.setStretchLastSection(True)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.setSortingEnabled(True)
@@ -134,16 +134,36 @@ class TrialTable(QTableView):
         """Show these rows."""
         is_new = tuple(columns) != self.trials.columns or len(rows) != len(self.trials.rows)
         self.trials.show(columns, rows)
-        if is_new and rows:
-            self._fit_columns()
+        if rows:
+            self._fit_columns(is_new)
 
-    def _fit_columns(self) -> None:
+    def _fit_columns(self, is_new: bool = True) -> None:
+        """Fit the columns to their contents; columns of old trials only become wider."""
         # The numbers come later.
         wide = self.fontMetrics().horizontalAdvance(WIDEST)
         with self._widths.fitting() as fit:
             for column, name in enumerate(self.trials.columns):
-                needed = max(self.sizeHintForColumn(column), self._head_width(column))
-                fit(column, max(wide, needed) if name in self.wide else needed)
+                needed = max(self._text_width(column), self._head_width(column))
+                least = wide if name in self.wide else 0
+                before = 0 if is_new else self.columnWidth(column)
+                if max(needed, least) > before:
+                    fit(column, max(needed, least))
+
+    def _text_width(self, column: int) -> int:
+        """Return the width of the longest text of a column in bold, as any trial may be the best.
+
+        Qt's own hint is for the rows in sight, and another order brings others.
+        """
+        rows = self.trials.rows
+        longest = max(range(len(rows)), key=lambda at: len(rows[at].cells[column]), default=0)
+        index = self._sorted.mapFromSource(self.trials.index(longest, column))
+        hint = self.sizeHintForIndex(index).width()
+        if not rows or rows[longest].is_best:
+            return hint
+        font, text = QFont(self.font()), rows[longest].cells[column]
+        font.setBold(True)
+        bold = QFontMetrics(font).horizontalAdvance(text)
+        return hint + max(0, bold - self.fontMetrics().horizontalAdvance(text))
 
     def _head_width(self, column: int) -> int:
         return self.horizontalHeader().sectionSizeHint(column)

@@ -1,5 +1,7 @@
 """The computation graph of the current step: each step is played as a film, or a sample of them."""
 
+from collections import deque
+
 from PySide6.QtCore import QElapsedTimer, QObject, Signal
 
 from gradscribe.app.document.scene_builder import SceneBuilder
@@ -34,7 +36,8 @@ class LiveGraph(QObject):
     """Requests tapes of steps while its view is visible, and plays them there.
 
     A slow run, and a run that makes single steps, has every step played. A fast run goes on while a
-    step is played; then its next step is.
+    step is played; then its next step is. A run that is paused is shown with the step that led to
+    where it is, as the curves and views are; the tape of its next step is requested ahead.
     """
 
     played = Signal(object)
@@ -49,6 +52,13 @@ class LiveGraph(QObject):
         self.film.moved.connect(self._move)
         self.film.ended.connect(self._rest)
         self._message: StepTape | None = None
+        self._ahead: StepTape | None = None
+        """The tape of the step that a paused run makes next, unless that is shown."""
+        self._requests = deque[tuple[int, int, int | None]]()
+        """Requests that are not answered: run, its step, and the step whose tape it is to be; None:
+        that of the next."""
+        self._far = (0, 0)
+        """Run and step from which the engine does not go back to the step before."""
         self._scenes: tuple[Scene, ...] = ()
         self._scene = Scene(0, 0, (0, 0))
         self._picture: Picture | None = None
@@ -65,7 +75,7 @@ class LiveGraph(QObject):
         """Number of steps since the tape before."""
         self._last = (0, 0, False)
         """Run, step and whether it went on, at its last state."""
-        self._is_single = self._seen = self._waits = False
+        self._is_single = self._is_walked = self._seen = False
         self._pace = single_shot(self, self._ask, REST_MS)
         self._refold = single_shot(self, self._fold_again, REST_MS)
         session.drawn.connect(self._on_tape)
@@ -79,7 +89,8 @@ class LiveGraph(QObject):
     def set_seen(self, seen: bool) -> None:
         """Request tapes only while the view is visible."""
         if seen != self._seen:
-            self._seen, self._waits = seen, False
+            self._seen = seen
+            self._forget_requests()
             self._pace.stop()
             self.film.stop()
             self._update_caption()
@@ -110,25 +121,58 @@ class LiveGraph(QObject):
         self._open_calls = frozenset()
         self._show()
 
+    def show_tape(self) -> None:
+        """Pause, and request the tape of the step that is shown for the program's page."""
+        controller, message = self._session.controller, self._message
+        controller.pause()
+        controller.ask_tape(step=None if message is None else message.step)
+
     def _ask(self) -> None:
         run = self._session.run
-        if not self._seen or self._waits or run is None or not run.alive or run.begun is None:
+        if not self._seen or self._requests or run is None or run.happened:
             return
-        if run.happened or self._shows(run):
+        if not run.alive or run.begun is None:
             return
-        self._waits = True
-        self._session.controller.ask_tape(live=True)
+        if run.running:
+            if not self._is_next(run):
+                self._request(run, None)
+            return
+        if self._waits_for_made(run):
+            self._request(run, run.step - 1)
+        if self._ahead is None:
+            self._request(run, None)
 
-    def _shows(self, run: RunState) -> bool:
+    def _request(self, run: RunState, step: int | None) -> None:
+        self._requests.append((run.run_id, run.step, step))
+        self._session.controller.ask_tape(live=True, step=step)
+
+    def _waits_for_made(self, run: RunState) -> bool:
+        """Return whether the step that a paused run made last is to be shown and is not."""
+        # A run that failed stands before the step that failed, which says more.
+        has_problem = run.state is not None and run.state.problem is not None
+        is_near = self._far != (run.run_id, run.step)
+        return run.step > 0 and is_near and not has_problem and not self._is_made(run)
+
+    def _forget_requests(self) -> None:
+        self._requests.clear()
+        self._ahead = None
+
+    def _is_next(self, run: RunState) -> bool:
         """Return whether the tape shown is that of the run's next step."""
         message = self._message
         return message is not None and (message.run_id, message.step) == (run.run_id, run.step)
+
+    def _is_made(self, run: RunState) -> bool:
+        """Return whether the tape shown is that of the step that the run made last."""
+        message = self._message
+        return message is not None and (message.run_id, message.step + 1) == (run.run_id, run.step)
 
     def _on_begun(self, run: RunState) -> None:
         """Drop the tape of a run that restarted."""
         if run is self._session.run:
             self.film.stop()
-            self._message, self._open_calls, self._waits = None, None, False
+            self._message, self._open_calls = None, None
+            self._forget_requests()
             self._legible, self._is_legible = None, False
             self._ask()
 
@@ -137,28 +181,56 @@ class LiveGraph(QObject):
             return
         before, self._last = self._last, (run.run_id, run.step, run.running)
         if not run.running:
-            if self._last[:2] != before[:2]:
-                # Not while a pause is on its way: a run that pauses is shown as it stands.
-                self._is_single = before == (run.run_id, run.step - 1, False)
-            if before[2]:
-                self.film.stop()
-                self._update_look(0)
+            self._on_pause(run, before)
             self._ask()
         elif _plays_every_step(run):
             self._ask()
-        elif not (self._waits or self._pace.isActive() or self.film.plays):
+        elif not (self._requests or self._pace.isActive() or self.film.plays):
             self._pace.start(REST_MS)
         self._update_caption()
 
+    def _on_pause(self, run: RunState, before: tuple[int, int, bool]) -> None:
+        """Show where a run is that does not go on; ``before``: its last state."""
+        if before == self._last and run.happened:
+            return
+        # At the same step weights or settings may have changed, which the next step depends on.
+        ahead, self._ahead = self._ahead, None
+        if before == self._last:
+            return
+        if before[2]:
+            self.film.stop()
+            self._update_look(0)
+        # Not while a pause is on its way: a run that pauses is shown as it stands.
+        is_next = before == (run.run_id, run.step - 1, False)
+        self._is_single, self._is_walked = is_next and not self._is_walked, False
+        if self._is_single and ahead is not None and ahead.step == run.step - 1:
+            self._present(run, ahead)
+
     def _on_tape(self, message: StepTape) -> None:
-        self._waits = False
+        asked = self._requests.popleft() if self._requests else None
         run = self._session.run
         if run is None or message.run_id != run.run_id or not self._seen:
             return
+        if run.running:
+            self._present(run, message)
+            return
+        if message.step == run.step:
+            if asked == (run.run_id, run.step, run.step - 1):
+                self._far = (run.run_id, run.step)
+            self._ahead = message
+            if run.happened or not (self._is_made(run) or self._waits_for_made(run)):
+                self._present(run, message)
+        elif message.step == run.step - 1 and not run.happened:
+            self._present(run, message)
+        self._ask()
+
+    def _present(self, run: RunState, message: StepTape) -> None:
+        """Show the picture of a tape, and play it if its step was just made or is being made."""
         before, self._message = self._message, message
         is_later = before is not None and before.run_id == message.run_id
         self._gap = message.step - before.step if before is not None and is_later else 0
         self._film_ms = self._length(run)
+        self._is_single = False
         self._scenes = scenes.scenes(message.tape)
         self.film.stop()
         clock = QElapsedTimer()
@@ -169,7 +241,7 @@ class LiveGraph(QObject):
 
     def _length(self, run: RunState) -> int:
         """Return how long the film of the tape that has come may take; 0 for a still picture."""
-        if run.happened or not (run.running or self._is_single):
+        if run.happened or not (run.running or (self._is_single and self._is_made(run))):
             return 0
         if run.running and _plays_every_step(run):
             return round(1000 * STEP_SHARE / _rate(run))
@@ -238,7 +310,7 @@ class LiveGraph(QObject):
             return 0
         if self.film.plays:
             return self.film.position
-        done = len(run.happened) if run is not None and self._shows(run) else 0
+        done = len(run.happened) if run is not None and self._is_next(run) else 0
         texts = [text for _, text in run.begun.lines] if run is not None and run.begun else []
         return position_after(message.tape, texts, done) if done else len(message.tape.events)
 
@@ -247,10 +319,14 @@ class LiveGraph(QObject):
         if run is None or not self._seen:
             return
         self.film.stop()
+        ahead, self._is_walked = self._ahead, happened is not None
+        self._forget_requests()
         if happened is None:
             self._ask()
-        elif self._shows(run):
+        elif self._is_next(run):
             self._update_look(GLIDE_MS)
+        elif ahead is not None and ahead.step == run.step:
+            self._present(run, ahead)
 
     def _toggle(self, key: str) -> None:
         """Open a folded module or fold an open one."""
@@ -273,9 +349,9 @@ class LiveGraph(QObject):
         self.played.emit(message.step + 1 if runs_on else None)
         done, lines = len(run.happened), run.begun.lines if run.begun is not None else ()
         words = tr("step {value:,}", value=message.step + 1)
-        if done and self._shows(run) and done <= len(lines):
+        if done and self._is_next(run) and done <= len(lines):
             words += f" · {lines[done - 1][1].splitlines()[0]}"
-        elif not run.running:
+        elif not run.running and self._is_next(run):
             words += tr(", before it is made · Next line steps through it")
         elif self._gap > 1 and runs_on:
             words += tr(" · about 1 step in {gap:,} is played", gap=self._gap)

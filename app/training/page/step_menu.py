@@ -59,7 +59,7 @@ class StepMenu(QObject):
             fit,
             (tr("Expand all modules"), self._live.expand),
             (tr("Collapse all modules"), self._live.collapse),
-            (tr("Show this step on the tape"), self._show_tape),
+            (tr("Show this step on the tape"), self._live.show_tape),
             GAP,
             *picture,
         ]
@@ -86,7 +86,3 @@ class StepMenu(QObject):
         menus.copy_text(numbers_text(array))
         what = ngettext("{count:,} number", "{count:,} numbers", array.size)
         self._session.said.emit(tr("{what} on the clipboard", what=what))
-
-    def _show_tape(self) -> None:
-        self._session.controller.pause()
-        self._session.controller.ask_tape()

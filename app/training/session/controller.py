@@ -563,13 +563,13 @@ class TrainController(QObject):
         if run is not None and run.alive and run.begun is not None:
             self._link.send(messages.WatchViews(run.run_id, self._wishes))
 
-    def ask_tape(self, live: bool = False) -> None:
-        """Request a tape of the next step; `taped` carries it, or `drawn` if it is ``live``."""
+    def ask_tape(self, live: bool = False, step: int | None = None) -> None:
+        """Request the tape of the step after ``step``: for `taped`, or for `drawn` if ``live``."""
         if not live:
             self._flush()
         run = self._store.run
         if run is not None and run.alive:
-            self._link.send(messages.RecordStep(run.run_id, live=live))
+            self._link.send(messages.RecordStep(run.run_id, step, live))
 
     def look_into(
         self,

@@ -148,7 +148,8 @@ class WatchViews(Struct, frozen=True, tag=True):
 class RecordStep(Struct, frozen=True, tag=True):
     """Request the `Tape` of the step after ``step`` (None: after the current step).
 
-    The run does not move. Answered by `StepTape`.
+    The run does not move. Answered by `StepTape`; a ``live`` request for a step that takes long to
+    repeat is answered with the next, and inside a step with none.
     """
 
     run_id: int

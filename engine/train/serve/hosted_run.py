@@ -45,6 +45,8 @@ SLOWEST_UPDATE_S = 0.1
 STEPS_AFTER_FAILURE = 300
 """Steps that the correct run of a pair makes on its own after the run with a mistake failed."""
 
+LIVE_S = 0.25
+"""Longest time for which steps are repeated for a tape that nobody asked for."""
 MEMORY_EVERY_S = 0.25
 MEMORY_GROWTH = 1 << 29
 """Maximum growth in bytes by graphs that the mistake ``keep_graphs`` retains, per play."""
@@ -128,6 +130,8 @@ class HostedRun:
         self._next_send_at = 0.0
         """Time at which to send its curves next."""
         self.next_measure_at = 0.0
+        self._step_s = LIVE_S
+        """Seconds that the last measured step took."""
         self.is_slow = False
         """True if a step takes longer than the maximum time between updates."""
         self.pace = ViewScheduler()
@@ -275,8 +279,15 @@ class HostedRun:
         done = events.index + 1 if events is not None and step in (None, self.run.step) else 0
         if live and events is not None:
             return
+        if live and step is not None and self._repeating_s(step) > LIVE_S:
+            step = None
         tape, source, at = record_step.record_step(self.run, step)
         self._send(StepTape(self.run_id, at, tape, source, live, done))
+
+    def _repeating_s(self, step: int) -> float:
+        """Return about how many seconds it takes to repeat the steps that lead to ``step``."""
+        count = step - self.run.checkpoints.before(step).step
+        return count * self._step_s if count else 0.0
 
     def save(self) -> None:
         """Send all curves of the run, then the run as bytes."""
@@ -328,7 +339,9 @@ class HostedRun:
         )
         measures = due and begun >= self.next_measure_at and not self.is_slow
         if not self._conditions.reached and (count == 1 or alone or measures):
+            measured_at = time.perf_counter()
             noting = measure.measure_step(self.run, self._conditions)
+            self._step_s = time.perf_counter() - measured_at
             self.next_measure_at = begun + max(MEASURE_S, noting / UPDATE_SHARE["reference"])
         self._check()
         return begun, due

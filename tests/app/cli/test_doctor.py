@@ -171,6 +171,7 @@ for _ in range(3):
 """
 
 
+@pytest.mark.e2e
 def test_a_notebook_is_one_program_with_its_magics_as_comments(tmp_path, capsys):
     import nbformat
 

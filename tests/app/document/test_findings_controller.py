@@ -283,6 +283,7 @@ def test_closing_the_window_ends_the_trials(untried, link, qtbot):
     assert link.companions[0].closed
 
 
+@pytest.mark.e2e
 def test_the_spare_engine_tries_a_fix(qtbot):
     main = Link(spare=True)
     main.start()

@@ -7,6 +7,8 @@ from gradscribe.app.files.settings import Settings
 from gradscribe.app.link.client import Link
 from gradscribe.app.window.window import Window
 
+pytestmark = pytest.mark.e2e
+
 PROGRAM = "x = param(2.0)\ny = param(3.0)\nz = x * y\nw = z + x\nloss = w**2\nloss.backward()\n"
 
 

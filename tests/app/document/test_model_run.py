@@ -15,6 +15,8 @@ from gradscribe.engine.protocol.messages import ModelRequest
 from gradscribe.engine.protocol.tape import Problem, Tape
 from tests.app.fakes import FakeLink
 
+pytestmark = pytest.mark.e2e
+
 SOURCE = """class Net(nn.Module):
     def __init__(self):
         super().__init__()

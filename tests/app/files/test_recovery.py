@@ -80,6 +80,7 @@ def test_work_on_a_file_is_recovered_and_the_file_is_untouched(open_window, cras
     assert path.read_text() == "b = 2\na = 1\n"
 
 
+@pytest.mark.e2e
 def test_every_window_that_crashed_is_offered(open_window, crash, tmp_path):
     paths = [tmp_path / f"{name}.py" for name in "abc"]
     for count, path in enumerate(paths):
@@ -229,6 +230,7 @@ def test_closing_leaves_no_session_file(open_window, tmp_path):
 # Two windows
 
 
+@pytest.mark.e2e
 def test_two_windows_that_close_both_keep_their_text(open_window):
     one, two = open_window(), open_window()
     type_in(one, "# one\n")

@@ -20,6 +20,8 @@ from gradscribe.engine.protocol.language import (
 )
 from tests.environments import make_environment
 
+pytestmark = pytest.mark.e2e
+
 PATIENCE_MS = 90_000
 
 

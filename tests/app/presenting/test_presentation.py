@@ -567,6 +567,7 @@ def test_an_engine_that_is_killed_while_presenting_is_said_and_ends_nothing(lect
     assert lecture.session.doc.source == "x = param(2.0)"
 
 
+@pytest.mark.slow
 def test_every_text_grows_with_the_lecture_and_has_its_own_size_after_it(shown, qtbot):
     kinds = (QLabel, QAbstractButton, QTabBar, QLineEdit)
 

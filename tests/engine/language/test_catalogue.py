@@ -113,6 +113,7 @@ def test_the_first_sentence(text, expected):
     assert catalogue.summary(text, "f") == expected
 
 
+@pytest.mark.e2e
 def test_the_process_writes_what_the_pipe_takes():
     done = subprocess.run(
         [sys.executable, "-P", "-m", "gradscribe.engine.language.catalogue"],

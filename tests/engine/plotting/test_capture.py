@@ -143,6 +143,7 @@ def test_a_large_figure_comes_as_png_with_words():
     assert len(figure.picture) <= figures.MAX_PNG_BYTES
 
 
+@pytest.mark.slow
 def test_a_file_of_fifty_megabytes_is_told_and_kept_as_png(tmp_path):
     noise = "plt.figimage(np.random.default_rng(0).random((4000, 4000, 3)), resize=True)\n"
     (figure,) = plotted(noise + f"plt.savefig({str(tmp_path / 'big.png')!r})", timeout=60)
@@ -158,6 +159,7 @@ def test_a_figure_that_cannot_be_drawn_is_told(first):
     assert "A figure cannot be drawn: ValueError" in tape.stderr
 
 
+@pytest.mark.slow
 def test_many_figures_and_long_words_are_bounded():
     for count, end in ((200, "plt.show()"), (30, ""), (26, "plt.savefig('a.svg'); plt.close()")):
         source = f"{HEAD}for i in range({count}):\n    plt.figure(); plt.plot([i])\n    {end}"

@@ -1,6 +1,10 @@
 """The list of fonts of a fresh machine, as a confined engine meets it."""
 
+import pytest
+
 from tests.engine.driver import Engine
+
+pytestmark = pytest.mark.e2e
 
 PLOT = """
 import logging, os

@@ -133,5 +133,6 @@ def end_of_run(source, **given):
         engine.close()
 
 
+@pytest.mark.e2e
 def test_a_run_whose_device_failed_ends_its_engine_with_a_word():
     assert end_of_run(OWN) == f"the device failed: {ASSERT}"

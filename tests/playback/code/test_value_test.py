@@ -9,6 +9,8 @@ from gradscribe.engine.run import run
 from gradscribe.playback.code.value_test import value_test
 from gradscribe.playback.tape.index import Index
 
+pytestmark = pytest.mark.e2e
+
 PROGRAM = r'''
 text = """quotes, a backslash \\ and \x41: ü"""
 odd = torch.tensor([0.0, -0.0, float("inf"), -float("inf"), float("nan"), 0.1, 1e-45, 16777217.0])

@@ -33,6 +33,28 @@ def test_many_numbers_are_told_by_shape_and_their_gradient_by_norm():
     assert snapshot_text.gradient(many) == "∇ 2.0000"
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "store", "moved"),
+    [
+        ([0.0, 0.0], [300.0, 400.0], "<f2", 500.0),
+        ([0.0, 0.0], [3e20, 4e20], "<f4", 5e20),
+        ([3, 5], [0, 1], "|u1", 5.0),
+        ([True, False], [False, False], "|b1", 1.0),
+        ([3 + 4j], [0j], "<c8", 5.0),
+    ],
+)
+def test_a_distance_is_right_in_every_type(before, after, store, moved):
+    found = snapshot_text.distance(snapshot(before, store), snapshot(after, store))
+    assert found == pytest.approx(moved, rel=1e-6)
+
+
+def test_there_is_no_distance_from_or_to_a_summary_or_another_shape():
+    kept = Snapshot((2,), "float32", norm=12.5)
+    assert snapshot_text.distance(kept, snapshot([1.0, 2.0])) is None
+    assert snapshot_text.distance(None, snapshot([1.0])) is None
+    assert snapshot_text.distance(snapshot([1.0]), snapshot([1.0, 2.0])) is None
+
+
 def test_a_summary_has_its_norm_from_the_engine():
     kept = Snapshot((1000, 1000), "float32", norm=12.5)
     assert snapshot_text.value(kept) == "1000 × 1000"

@@ -2,8 +2,11 @@
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QStyle, QStyleOptionViewItem
 
+from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.tables.trial_table import TrialTable, TrialTableRow
 
 COLUMNS = ("Trial", "lr", "Loss")
@@ -59,3 +62,33 @@ def test_selecting_tells_which_and_new_rows_select_none(table, qtbot):
     table.show_trials(COLUMNS, [])
     assert table.model().rowCount() == 0
     QTest.keyClick(table, Qt.Key.Key_Return)
+
+
+def shown_text(table, row, column):
+    """Return a cell's text as far as it is painted, and the whole text."""
+    option = QStyleOptionViewItem()
+    table.initViewItemOption(option)
+    index = table.model().index(row, column)
+    option.widget = table
+    table.itemDelegateForIndex(index).initStyleOption(option, index)
+    option.rect = table.visualRect(index)
+    part = QStyle.SubElement.SE_ItemViewItemText
+    room = table.style().subElementRect(part, option, table).width()
+    margin = table.style().pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin) + 1
+    metrics, words = QFontMetrics(option.font), index.data()
+    return metrics.elidedText(words, table.textElideMode(), room - 2 * margin), words
+
+
+def test_numbers_that_come_later_are_whole_in_any_order_and_in_bold(table):
+    table.wide = frozenset(["Loss"])
+    table.set_theme(Theme.load("light"))
+    table.resize(900, 200)
+    table.show()
+    table.show_trials(COLUMNS, rows([0.5] * 31))
+    later = rows([0.000231617, *[0.5] * 29, 8.26123e-05])
+    table.show_trials(COLUMNS, later)
+    table.sortByColumn(2, Qt.SortOrder.AscendingOrder)
+    assert [shown_text(table, row, 2) for row in (0, 1)] == [
+        ("8.26123e-05", "8.26123e-05"),
+        ("0.000231617", "0.000231617"),
+    ]

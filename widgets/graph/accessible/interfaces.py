@@ -18,7 +18,7 @@ from PySide6.QtGui import (
     QAccessibleInterface,
     QWindow,
 )
-from PySide6.QtWidgets import QAccessibleWidget, QWidget
+from PySide6.QtWidgets import QAccessibleWidget, QApplication, QWidget
 
 from gradscribe.widgets.graph.accessible import text
 from gradscribe.widgets.graph.canvas import GraphCanvas
@@ -209,58 +209,63 @@ class GraphNodeActions(QAccessibleActionInterface):
 
 
 class AccessibleGraphWidget(QAccessibleWidget):
-    """A graph widget as a list of its cards, in order of execution, its wires, what lies on it."""
+    """A graph widget as a list: cards in order of execution, wires, and the widgets on top."""
 
     def __init__(self, graph: "AccessibleGraph", widget: QWidget) -> None:
         super().__init__(widget, QAccessible.Role.List)
         self._graph = weakref.ref(graph)
 
     def childCount(self) -> int:
-        """Return the number of cards, wires and widgets on the graph."""
+        """Return the number of cards, wires and widgets on top of the graph."""
         graph = self._graph()
-        return len(graph.keys()) + len(graph.widgets_on_top()) if graph is not None else 0
+        return len(graph.keys()) + len(graph.overlays()) if graph is not None else 0
 
     def child(self, index: int) -> QAccessibleInterface | None:  # type: ignore[override]
-        """Return the card, wire or widget with that index, made when it is first asked for."""
+        """Return the card or wire with that index, made when it is first asked for, or a widget."""
         graph = self._graph()
         if graph is None or index < 0:
             return None
         keys = graph.keys()
         if index < len(keys):
             return graph.node(keys[index])
-        above = graph.widgets_on_top()[index - len(keys) : index - len(keys) + 1]
-        return QAccessible.queryAccessibleInterface(above[0]) if above else None
+        overlays = graph.overlays()[index - len(keys) :]
+        return QAccessible.queryAccessibleInterface(overlays[0]) if overlays else None
 
     def indexOfChild(self, child: QAccessibleInterface) -> int:
-        """Return the index of a card, a wire or a widget on the graph, -1 for anything else."""
+        """Return the index of a card, a wire or a widget on top; -1 for anything else."""
         graph = self._graph()
         if graph is None:
             return -1
         if isinstance(child, GraphNode):
             return graph.index(child.key)
-        above = graph.widgets_on_top()
-        there = child.object()
-        return len(graph.keys()) + above.index(there) if there in above else -1
+        overlays, thing = graph.overlays(), child.object()
+        return len(graph.keys()) + overlays.index(thing) if thing in overlays else -1
 
     def childAt(self, x: int, y: int) -> QAccessibleInterface | None:  # type: ignore[override]
-        """Return the widget, card or wire at a point of the screen."""
+        """Return what is at a point of the screen: a widget on top, else a card or a wire."""
         graph = self._graph()
         widget = graph.widget() if graph is not None else None
         if graph is None or widget is None:
             return None
         point = widget.mapFromGlobal(QPoint(x, y))
-        for above in reversed(graph.widgets_on_top()):
-            if above.geometry().contains(point):
-                return QAccessible.queryAccessibleInterface(above)
+        # The last child lies on top.
+        for overlay in reversed(graph.overlays()):
+            if overlay.geometry().contains(point):
+                return QAccessible.queryAccessibleInterface(overlay)
         key = graph.canvas.key_at(QPointF(point))
         return graph.node(key) if graph.index(key) >= 0 else None
 
     def focusChild(self) -> QAccessibleInterface | None:  # type: ignore[override]
-        """Return the selected card or wire while the graph has the focus."""
+        """Return the selected card or wire while the graph has the focus, or a focused widget."""
         graph = self._graph()
         widget = graph.widget() if graph is not None else None
-        if graph is None or widget is None or not widget.hasFocus():
+        if graph is None or widget is None:
             return None
+        focused = QApplication.focusWidget()
+        if focused is None or not widget.isAncestorOf(focused):
+            return None
+        if focused is not widget:
+            return QAccessible.queryAccessibleInterface(focused)
         key = graph.canvas.selected
         return graph.node(key) if graph.index(key) >= 0 else None
 
@@ -294,11 +299,15 @@ class AccessibleGraph:
             self._index = {key: index for index, key in enumerate(self._keys)}
         return self._keys
 
-    def widgets_on_top(self) -> list[QWidget]:
-        """Return the visible widgets that lie on the graph, such as its buttons and its key."""
+    def overlays(self) -> list[QWidget]:
+        """Return the visible widgets on top of the graph: breadcrumbs, buttons, legends."""
         widget = self.widget()
-        inside = widget.children() if widget is not None else ()
-        return [part for part in inside if isinstance(part, QWidget) and part.isVisible()]
+        children = widget.children() if widget is not None else []
+        return [
+            child
+            for child in children
+            if isinstance(child, QWidget) and not child.isWindow() and not child.isHidden()
+        ]
 
     def index(self, key: str) -> int:
         """Return the index of a card or wire, -1 if the graph has none with that key."""

@@ -4,8 +4,8 @@ import math
 import re
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QFocusEvent
-from PySide6.QtWidgets import QLineEdit, QSlider, QWidget
+from PySide6.QtGui import QFocusEvent, QResizeEvent
+from PySide6.QtWidgets import QLineEdit, QSlider, QStyle, QStyleOptionFrame, QWidget
 
 from gradscribe.playback.text.formatting import MINUS
 from gradscribe.playback.translation import tr
@@ -14,6 +14,12 @@ from gradscribe.widgets.base.boxes import hbox
 STEPS = 1000
 """Positions of a slider."""
 THOUSANDS = re.compile(r"-?[0-9]{1,3}(,[0-9]{3})+")
+WIDEST = 74
+"""Most pixels of a field that has a slider."""
+TEXT_MARGIN = 2
+"""Pixels that Qt leaves free on both sides of a field's text."""
+MOST_DIGITS = 10
+"""Most significant digits of a number."""
 WIDEST_COUNT = 400
 """Largest integer range for which a slider has a position for each number."""
 
@@ -24,7 +30,61 @@ def number_text(number: float | int | None) -> str:
         return ""
     if isinstance(number, int):
         return str(number)
-    return f"{number:.10g}" if number == 0 or abs(number) >= 1e-3 else f"{number:g}"
+    return f"{number:.{MOST_DIGITS}g}" if number == 0 or abs(number) >= 1e-3 else f"{number:g}"
+
+
+class NumberEdit(QLineEdit):
+    """A text field that rounds a number that is wider than the field while it has no focus."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._exact = ""
+        """The text of the number; what is visible may be rounded."""
+
+    def set_exact(self, text: str) -> None:
+        """Show the text of a number."""
+        if text != self._exact or self.isModified():
+            self._exact = text
+            self.fit()
+
+    def fit(self) -> None:
+        """Show as many digits as there is space for, all of them with the focus."""
+        text = self._exact if self.hasFocus() else self._rounded()
+        self.setToolTip(self._exact if text != self._exact else "")
+        if text != self.text():
+            self.setText(text)
+            self.setCursorPosition(0)
+
+    def _rounded(self) -> str:
+        option = QStyleOptionFrame()
+        self.initStyleOption(option)
+        part = QStyle.SubElement.SE_LineEditContents
+        room = self.style().subElementRect(part, option, self).width() - 2 * TEXT_MARGIN
+        metrics, text = self.fontMetrics(), self._exact
+        digits = MOST_DIGITS
+        while metrics.horizontalAdvance(text) > room and digits > 1 and not text.isdecimal():
+            digits -= 1
+            text = f"{float(self._exact):.{digits}g}"
+        return text
+
+    def focusInEvent(self, happened: QFocusEvent) -> None:
+        """Show all digits; called by Qt."""
+        super().focusInEvent(happened)
+        if not self.isModified() and self.text() != self._exact:
+            self.setText(self._exact)
+            self.selectAll()
+
+    def focusOutEvent(self, happened: QFocusEvent) -> None:
+        """Round again; called by Qt."""
+        super().focusOutEvent(happened)
+        if not self.isModified():
+            self.fit()
+
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Round to the new width; called by Qt."""
+        super().resizeEvent(happened)
+        if not self.isModified():
+            self.fit()
 
 
 def _counted(text: str) -> int:
@@ -66,7 +126,7 @@ class NumberField(QWidget):
         self._most = high if most is None else most
         self._log = log and low is not None and high is not None and high > 0
         self.number: float | int | None = None
-        self.field = QLineEdit()
+        self.field = NumberEdit()
         self.field.setAccessibleName(name)
         self.field.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.field.setMinimumWidth(62)
@@ -75,7 +135,7 @@ class NumberField(QWidget):
         row = hbox(self, spacing=8)
         if low is not None and high is not None and math.isfinite(high - low) and high > low:
             self.slider = self._make_slider(name)
-            self.field.setMaximumWidth(74)
+            self.field.setMaximumWidth(WIDEST)
         row.addWidget(self.field, 0 if self.slider else 1)
         if self.slider is not None:
             # Tab enters at the proxy, the field, and would pass by what was added before it.
@@ -102,10 +162,7 @@ class NumberField(QWidget):
         """Show ``number``; emits nothing, and does not overwrite a field that is being edited."""
         self.number = number
         if not (self.field.hasFocus() and self.field.isModified()):
-            text = number_text(number)
-            if self.field.text() != text:
-                self.field.setText(text)
-                self.field.setCursorPosition(0)
+            self.field.set_exact(number_text(number))
         if self.slider is not None and number is not None:
             with QSignalBlocker(self.slider):
                 if not self.slider.isSliderDown():
@@ -150,7 +207,7 @@ class NumberField(QWidget):
         number = self._at(place)
         if number != self.number:
             self.number = number
-            self.field.setText(number_text(number))
+            self.field.set_exact(number_text(number))
             self.refused.emit("")
             self.edited.emit(number)
 

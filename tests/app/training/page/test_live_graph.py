@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+import torch
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from gradscribe.app.training.page.step_menu import StepMenu
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Part, Setup
+from gradscribe.engine.protocol.tape import Problem
 from gradscribe.engine.protocol.training import StepTape, requests
 from gradscribe.engine.train.runs import record_step
 from gradscribe.engine.train.runs.run import TrainingRun
@@ -36,37 +38,89 @@ def looked(room, begun, train_link):
     room.presenter.live.close()
 
 
-def test_a_tape_is_asked_for_while_the_graph_is_seen(looked, train_link, tape):
-    asked = train_link.last(messages.RecordStep)
-    assert (asked.run_id, asked.live) == (1, True)
-    train_link.received.emit(StepTape(1, 2, tape, "\n".join(LINES), live=True))
+def emitted(link, tape, *steps):
+    for step in steps:
+        link.received.emit(StepTape(1, step, tape, "\n".join(LINES), live=True))
+
+
+def requested(link):
+    """Return the steps whose tapes were requested since the last call; None: the next."""
+    found = [m.step for m in link.sent if isinstance(m, messages.RecordStep) and m.live]
+    link.sent.clear()
+    return found
+
+
+def test_tapes_are_requested_while_the_graph_is_seen(looked, train_link, tape):
+    assert requested(train_link) == [1, None]
+    emitted(train_link, tape, 1, 2)
     cards = looked.graph.graph.stage().cards
     assert {"tanh", "targets"} <= {card.title for card in cards.values()}
-    assert "step 3" in looked.graph.caption.said()
+    assert looked.graph.caption.said() == "step 2"
     looked.says.setCurrentWidget(looked.picture)
-    train_link.sent.clear()
     train_link.state(1, 9)
-    assert train_link.last(messages.RecordStep) is None
+    assert requested(train_link) == []
     looked.says.setCurrentWidget(looked.graph)
-    assert train_link.last(messages.RecordStep) is not None
+    assert requested(train_link) == [8, None]
 
 
-def test_a_line_of_the_step_moves_the_graph(looked, begun, train_link, tape):
-    train_link.received.emit(StepTape(1, 2, tape, "\n".join(LINES), live=True))
+def test_the_next_line_moves_the_graph_to_its_step(looked, begun, train_link, tape):
+    emitted(train_link, tape, 1, 2)
     whole = looked.graph.graph.look()
     assert any(card.gradient for card in whole.cards.values())
     for index in range(2):
         train_link.received.emit(messages.EventDone(1, 2, index, "forward", ()))
     half = looked.graph.graph.look()
     assert not any(card.gradient for card in half.cards.values())
-    assert "output = model(x)" in looked.graph.caption.said()
-    train_link.sent.clear()
+    assert looked.graph.caption.said() == "step 3 · output = model(x)"
+    requested(train_link)
     train_link.state(1, 2, event=2)
-    assert train_link.last(messages.RecordStep) is None
+    assert requested(train_link) == []
+    for index in range(2, 5):
+        done = messages.EventDone(1, 2, index, "forward", (), done=index == 4)
+        train_link.received.emit(done)
+    train_link.state(1, 3)
+    assert looked.graph.caption.said() == "step 3"
+    assert not looked.presenter.live.film.plays
+    assert requested(train_link) == [None]
+
+
+def test_the_first_step_is_shown_before_it_is_made(looked, train_link, tape):
+    emitted(train_link, tape, 1, 2)
+    train_link.state(1, 0)
+    assert requested(train_link)[-1] is None
+    emitted(train_link, tape, 0)
+    assert looked.graph.caption.said().startswith("step 1, before it is made")
+
+
+def test_a_step_that_takes_long_to_repeat_is_replaced_by_the_next(looked, train_link, tape):
+    emitted(train_link, tape, 2, 2)
+    assert looked.graph.caption.said().startswith("step 3, before it is made")
+    requested(train_link)
+    train_link.state(1, 3)
+    assert looked.graph.caption.said() == "step 3"
+    assert looked.presenter.live.film.plays
+    assert requested(train_link) == [None]
+
+
+def test_a_change_at_a_step_renews_the_tape_of_the_next(looked, train_link, tape):
+    emitted(train_link, tape, 1, 2)
+    requested(train_link)
+    train_link.state(1, 2)
+    assert requested(train_link) == [None]
+    assert looked.graph.caption.said() == "step 2"
+
+
+def test_a_run_that_failed_is_shown_with_the_step_that_failed(looked, train_link, tape):
+    emitted(train_link, tape, 1, 2)
+    requested(train_link)
+    train_link.state(1, 7, problem=Problem("NaN", "The loss of step 8 is NaN", ""))
+    assert requested(train_link) == [None]
+    emitted(train_link, tape, 7)
+    assert looked.graph.caption.said().startswith("step 8")
 
 
 def test_a_run_that_plays_is_looked_at_now_and_then(looked, begun, train_link, tape):
-    train_link.received.emit(StepTape(1, 2, tape, "\n".join(LINES), live=True))
+    emitted(train_link, tape, 1, 2)
     train_link.sent.clear()
     train_link.state(1, 50, "running")
     train_link.state(1, 80, "running")
@@ -81,7 +135,7 @@ def test_a_run_that_plays_is_looked_at_now_and_then(looked, begun, train_link, t
 def test_a_tape_of_another_run_is_dropped_and_modules_fold(looked, train_link, tape):
     train_link.received.emit(StepTape(7, 2, tape, "", live=True))
     assert not looked.graph.graph.stage().cards
-    train_link.received.emit(StepTape(1, 2, tape, "\n".join(LINES), live=True))
+    emitted(train_link, tape, 1, 2)
     frames = {frame.key for frame in looked.graph.graph.stage().picture.frames}
     looked.graph.graph.toggled.emit(min(frames, key=len))
     folded = {frame.key for frame in looked.graph.graph.stage().picture.frames}
@@ -89,7 +143,7 @@ def test_a_tape_of_another_run_is_dropped_and_modules_fold(looked, train_link, t
 
 
 def test_layers_are_switched(looked, train_link, tape):
-    train_link.received.emit(StepTape(1, 2, tape, "\n".join(LINES), live=True))
+    emitted(train_link, tape, 1, 2)
     looked.graph.layers["Shapes"].click()
     assert looked.graph.graph.canvas.drawing.layers.shapes
     looked.graph.layers["Values"].click()
@@ -100,7 +154,7 @@ def test_layers_are_switched(looked, train_link, tape):
 def test_a_right_click_offers_what_belongs_to_the_card_and_opens_no_history(
     looked, train_link, tape
 ):
-    train_link.received.emit(StepTape(1, 2, tape, "\n".join(LINES), live=True))
+    emitted(train_link, tape, 1, 2)
     view, live = looked.graph.graph, looked.presenter.live
     menu = looked.graph.findChild(StepMenu)
     tab = looked.numbers.currentWidget()
@@ -125,11 +179,26 @@ def test_a_right_click_offers_what_belongs_to_the_card_and_opens_no_history(
     assert len(live._picture.frames) > 1
     train_link.sent.clear()
     dict(menu.entries("graph", ""))["Show this step on the tape"]()
-    assert not train_link.last(messages.RecordStep).live
+    assert train_link.last(messages.RecordStep) == messages.RecordStep(1, 1)
+
+
+def test_a_live_tape_of_an_earlier_step_that_takes_long_to_repeat_is_that_of_the_next():
+    said = []
+    host = TrainingHost(said.append)
+    host.take(requests.Train(1, SETUP))
+    host.take(requests.Advance(1, 3))
+    while host.work() is not None:
+        pass
+    hosted = host._runs[1]
+    before = [p.clone() for p in hosted.run.program.model.parameters()]
+    for seconds in (0.001, 1.0):
+        hosted._step_s = seconds
+        host.take(requests.RecordStep(1, 2, live=True))
+    assert [m.step for m in said if isinstance(m, StepTape)] == [2, 3]
+    assert all(map(torch.equal, before, hosted.run.program.model.parameters()))
 
 
 def test_a_live_tape_leaves_a_step_that_is_open_alone():
-
     said = []
     host = TrainingHost(said.append)
     host.take(requests.Train(1, SETUP))
@@ -143,13 +212,9 @@ def test_a_live_tape_leaves_a_step_that_is_open_alone():
     assert (found.step, found.live) == (1, True)
 
 
-def emitted(link, tape, step):
-    link.received.emit(StepTape(1, step, tape, "\n".join(LINES), live=True))
-
-
 def test_a_slow_run_has_every_step_played(looked, train_link, tape, qtbot):
     live, seen = looked.presenter.live, []
-    emitted(train_link, tape, 2)
+    emitted(train_link, tape, 1, 2)
     for step in (3, 4, 5):
         train_link.sent.clear()
         train_link.state(1, step, "running", rate=2.0)
@@ -181,35 +246,51 @@ def test_a_fast_run_has_a_sample_played_and_says_which(looked, train_link, tape,
     assert train_link.last(messages.RecordStep) is None
 
 
-def test_a_pause_shows_the_step_where_the_run_stands(looked, train_link, tape):
+def test_a_pause_shows_the_step_that_the_run_made_last(looked, train_link, tape):
+    emitted(train_link, tape, 1, 2)
     train_link.state(1, 50, "running", rate=3000.0)
     emitted(train_link, tape, 50)
-    train_link.sent.clear()
+    requested(train_link)
     train_link.state(1, 61)
     live = looked.presenter.live
     assert not live.film.plays
-    assert train_link.last(messages.RecordStep) is not None
-    emitted(train_link, tape, 61)
+    assert requested(train_link) == [60, None]
+    emitted(train_link, tape, 60, 61)
     assert not live.film.plays
-    assert looked.graph.caption.said().startswith("step 62, before it is made")
+    assert looked.graph.caption.said() == "step 61"
     assert not looked.loss.played.isVisible()
 
 
-def test_a_single_step_is_played_and_a_jump_is_not(looked, train_link, tape):
+def test_a_single_step_is_played_as_it_is_made_and_a_jump_is_not(looked, train_link, tape):
     live = looked.presenter.live
-    emitted(train_link, tape, 2)
+    emitted(train_link, tape, 1, 2)
     train_link.state(1, 3)
+    assert live.film.plays
+    assert looked.graph.caption.said() == "step 3"
     emitted(train_link, tape, 3)
     assert live.film.plays
     train_link.state(1, 1)
-    emitted(train_link, tape, 1)
+    emitted(train_link, tape, 0, 1)
     assert not live.film.plays
+    assert looked.graph.caption.said() == "step 1"
+
+
+def test_steps_faster_than_their_tapes_end_with_the_last(looked, train_link, tape):
+    emitted(train_link, tape, 1, 2)
+    requested(train_link)
+    for step in (3, 4, 5):
+        train_link.state(1, step)
+    assert requested(train_link) == [None]
+    emitted(train_link, tape, 4)
+    assert looked.graph.caption.said() == "step 5"
+    assert requested(train_link) == [None]
 
 
 def test_the_next_line_ends_the_film(looked, train_link, tape):
     live = looked.presenter.live
-    emitted(train_link, tape, 2)
+    emitted(train_link, tape, 1, 2)
     train_link.state(1, 3)
+    assert live.film.plays
     emitted(train_link, tape, 3)
     train_link.received.emit(messages.EventDone(1, 3, 0, "zero_grad", ()))
     assert not live.film.plays
@@ -217,7 +298,7 @@ def test_the_next_line_ends_the_film(looked, train_link, tape):
 
 
 def test_modules_fold_until_their_numbers_are_legible(looked, train_link, tape):
-    emitted(train_link, tape, 2)
+    emitted(train_link, tape, 1, 2)
     small = looked.graph.graph.stage().picture
     assert any(card.kind == "module" for card in small.cards)
     looked.graph.graph.resize(900, 1400)

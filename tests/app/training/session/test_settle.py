@@ -32,6 +32,7 @@ def test_every_view_is_of_the_step_that_the_setup_ends_at(live, qtbot):
     assert not live.controller.plays
 
 
+@pytest.mark.e2e
 def test_a_run_that_stands_still_stays_where_it_is(live, qtbot):
     live.controller.advance(12)
     wait_for(qtbot, lambda: live.run.step == 12)

@@ -223,6 +223,7 @@ def test_scalars_of_another_run_or_after_the_end_are_dropped(shown, settled, lin
 SLOW = SOURCE.replace("300", "40") + "    time.sleep(0.05)\n"
 
 
+@pytest.mark.e2e
 @pytest.mark.checklist(177)
 def test_with_a_real_engine_it_grows_and_ends_at_torch_s_own_numbers(qtbot, tmp_path):
     link = Link()

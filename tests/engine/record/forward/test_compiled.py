@@ -65,6 +65,7 @@ print(net.eval()(x.double()).shape)
 """
 
 
+@pytest.mark.slow
 def test_a_compiled_module_looks_as_torchs_own_does():
     ran = subprocess.run(
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False

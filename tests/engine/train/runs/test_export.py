@@ -151,6 +151,7 @@ def test_every_mistake(mistake):
     assert (losses[0] == losses[1]) is harmless
 
 
+@pytest.mark.e2e
 def test_the_script_runs_by_itself(tmp_path):
     run, rows = trained({"data": "sine", "model": "mlp", "steps": 500}, 20)
     file = tmp_path / "script.py"

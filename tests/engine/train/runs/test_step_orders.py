@@ -226,6 +226,7 @@ def test_a_step_without_gradients_is_measured_recorded_and_explained():
     assert made.changed[0].startswith("nothing moved: every .grad is None")
 
 
+@pytest.mark.e2e
 def test_a_setup_file_with_an_order_trains_from_the_command_line_and_writes_the_same(tmp_path):
     from gradscribe.app.cli import main
 

@@ -366,6 +366,7 @@ print(os.waitstatus_to_exitcode(os.wait()[1]))
 """
 
 
+@pytest.mark.e2e
 @pytest.mark.skipif(sys.platform != "linux", reason="there is no such process")
 def test_a_process_that_hangs_ends_when_nobody_listens():
     told = subprocess.run([sys.executable, "-c", HANGS], capture_output=True, text=True, timeout=99)
@@ -404,6 +405,7 @@ except ProcessLookupError:
 """
 
 
+@pytest.mark.e2e
 @pytest.mark.skipif(sys.platform != "linux", reason="there is no such process")
 def test_a_process_that_ended_leaves_no_trace():
     told = subprocess.run([sys.executable, "-c", ENDS], capture_output=True, text=True, timeout=99)

@@ -3,6 +3,10 @@
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.e2e
+
 PROGRAM = """
 import sys
 from gradscribe.engine.protocol.setup import parse

@@ -70,6 +70,27 @@ def test_a_card_says_its_state_and_its_place_on_the_screen(view):
     assert of(view).childAt(-9999, -9999) is None
 
 
+def test_buttons_on_top_of_the_graph_are_children_after_the_wires(view):
+    m = show(view, neuron())
+    box = view.camera().box_to_view(view.stage().boxes["n"]).toAlignedRect()
+    button, hidden = QPushButton("Fit", view), QPushButton("Expand all", view)
+    button.setGeometry(box)
+    button.show()
+    hidden.hide()
+    graph = of(view)
+    assert graph.childCount() == len(m.cards) + len(m.wires) + 1
+    last = graph.child(graph.childCount() - 1)
+    assert (last.role(), last.text(NAME)) == (QAccessible.Role.Button, "Fit")
+    assert graph.indexOfChild(last) == graph.childCount() - 1
+    assert graph.child(graph.childCount()) is None
+    middle = view.mapToGlobal(box.center())
+    assert graph.childAt(middle.x(), middle.y()).object() is button
+    button.setFocus()
+    assert graph.focusChild().object() is button
+    hidden.show()
+    assert graph.childCount() == len(m.cards) + len(m.wires) + 2
+
+
 def test_relations_follow_the_wires(view):
     show(view, neuron())
     ways = {(way, node.key) for node, way in child(view, "n").relations()}
@@ -175,7 +196,7 @@ def test_nothing_is_reported_while_nobody_listens(view, monkeypatch):
 
 END = """
 import sys, os
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication
 from PySide6.QtGui import QAccessible
 from gradscribe.widgets.graph.view import GraphView
 from tests.widgets.graph_window import show
@@ -202,19 +223,3 @@ def test_a_program_that_ends_with_interfaces_in_use_ends_well():
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_visible_widgets_on_the_graph_are_children_after_its_wires(view):
-    m = show(view, neuron())
-    fit, hidden = QPushButton("Fit", view), QPushButton("Find", view)
-    fit.setGeometry(20, 30, 60, 24)
-    fit.show()
-    hidden.hide()
-    graph, at = of(view), len(m.cards) + len(m.wires)
-    assert graph.childCount() == at + 1
-    assert graph.child(at).text(NAME) == "Fit"
-    assert graph.indexOfChild(graph.child(at)) == at
-    assert graph.child(at + 1) is None
-    middle = fit.mapToGlobal(fit.rect().center())
-    assert graph.childAt(middle.x(), middle.y()).text(NAME) == "Fit"
-    assert graph.indexOfChild(of(hidden)) == -1

@@ -1,6 +1,7 @@
 """The window paints the figures of programs as Matplotlib itself does."""
 
 import io
+import json
 import subprocess
 import sys
 
@@ -14,12 +15,17 @@ from gradscribe.engine.protocol.figures import Figure
 from gradscribe.widgets.plots.figures.picture import FigurePicture
 from tests.engine.plotting.programs import HEAD, PROGRAMS
 
-SAVE = """
-import sys, matplotlib
-matplotlib.rcParams["svg.fonttype"] = "path"
-fig = plt.gcf()
-fig.savefig(sys.argv[1] + ".svg")
-fig.savefig(sys.argv[1] + ".png", dpi=72)
+DRAW = """
+import json, sys, matplotlib
+matplotlib.use("agg")
+import matplotlib.pyplot as plt
+for name, source in json.load(sys.stdin).items():
+    plt.close("all")
+    matplotlib.rcdefaults()
+    exec(source, {})
+    matplotlib.rcParams["svg.fonttype"] = "path"
+    plt.gcf().savefig(f"{sys.argv[1]}/{name}.svg")
+    plt.gcf().savefig(f"{sys.argv[1]}/{name}.png", dpi=72)
 """
 
 
@@ -27,9 +33,9 @@ fig.savefig(sys.argv[1] + ".png", dpi=72)
 def drawn(tmp_path_factory):
     """A folder with each program's figure as SVG and PNG, by plain Matplotlib."""
     folder = tmp_path_factory.mktemp("figures")
-    for name, source in PROGRAMS.items():
-        program = "import matplotlib\nmatplotlib.use('agg')\n" + HEAD + source + SAVE
-        subprocess.run([sys.executable, "-c", program, str(folder / name)], check=True)
+    programs = json.dumps({name: HEAD + source for name, source in PROGRAMS.items()})
+    command = [sys.executable, "-c", DRAW, str(folder)]
+    subprocess.run(command, input=programs, text=True, check=True)
     return folder
 
 

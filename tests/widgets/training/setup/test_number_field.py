@@ -68,6 +68,26 @@ def test_what_is_no_such_number_is_refused_with_the_reason(qtbot, field, text, w
     assert field.refusals[-1] == ""
 
 
+@pytest.mark.parametrize("number", [0.0719685673, 1.23457e-05, -0.123456789])
+def test_a_number_wider_than_its_field_is_rounded_and_exact_where_it_is_edited(
+    field, qtbot, number
+):
+    field.slider.setFocus()
+    field.set_number(number)
+    words, metrics = field.field.text(), field.field.fontMetrics()
+    assert metrics.horizontalAdvance(words) <= field.field.width() - 8
+    digits = len(words.lstrip("-0.").split("e")[0].replace(".", ""))
+    assert float(words) == float(f"{number:.{digits}g}")
+    assert field.field.toolTip() == number_text(number)
+    field.field.setFocus()
+    qtbot.waitUntil(field.field.hasFocus)
+    assert field.field.text() == number_text(number)
+    field.slider.setFocus()
+    qtbot.waitUntil(lambda: field.field.text() == words)
+    assert field.told == []
+    assert field.number == number
+
+
 def test_an_optional_number_can_be_empty(shown, qtbot):
     field, told = shown(NumberField("seed", True, optional=True)), []
     field.edited.connect(told.append)
