@@ -25,6 +25,8 @@ Span = tuple[int, int, int, int]
 _TORCH = torch.__path__[0]
 _OPTIM = _TORCH + "/optim/"
 _NN = _TORCH + "/nn/"
+_DISTRIBUTED = _TORCH + "/distributed/"
+_MESH = "/device_mesh.py"
 _PLOTTING = ("-packages/matplotlib/", "-packages/mpl_toolkits/", "-packages/seaborn/")
 _GIVEN = ("torch", "nn", "F", "optim", "math", "np")
 _FORWARD = frozenset(("forward", "update_bn"))
@@ -130,8 +132,9 @@ class Source:
         """Return the nearest place in the user's text up the stack, and torch's activity there.
 
         The activity is ``optimizer`` inside an optimizer's own code, ``building`` inside the
-        constructor of a torch module, ``plotting`` inside Matplotlib, else empty. ``thread`` is the
-        calling thread's state: the search ends at its innermost module call, whose place is known.
+        constructor of a torch module or while ranks share one out, ``plotting`` inside Matplotlib,
+        else empty. ``thread`` is the calling thread's state: the search ends at its innermost
+        module call, whose place is known.
         """
         doing, kinds = "", self._kinds
         inner = thread.calls[-1] if thread is not None and thread.calls else None
@@ -225,6 +228,8 @@ def _doing(file: str, function: str) -> str:
         return "" if function in _FORWARD else "optimizer"
     if any(part in file for part in _PLOTTING):
         return "plotting"
+    if file.startswith(_DISTRIBUTED) and (function == "fully_shard" or file.endswith(_MESH)):
+        return "building"
     return "building" if file.startswith(_NN) and function in _BUILDERS else ""
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TypeAlias, TypeVar
 
 from PySide6.QtCore import Qt, SignalInstance
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -12,6 +13,8 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSpinBox,
+    QStyle,
+    QStyleOptionButton,
     QVBoxLayout,
     QWidget,
 )
@@ -65,6 +68,33 @@ def _filled(
     return box
 
 
+class ElidedButton(QPushButton):
+    """A button whose text ends in an ellipsis where the button is too narrow."""
+
+    def shown_text(self) -> str:
+        """Return the text as it is painted."""
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        inside = self.style().subElementRect(QStyle.SubElement.SE_PushButtonContents, option, self)
+        flags = Qt.TextFlag.TextShowMnemonic
+        if self.fontMetrics().size(flags, self.text()).width() <= inside.width():
+            return self.text()
+        mode = Qt.TextElideMode.ElideRight
+        return self.fontMetrics().elidedText(self.text(), mode, inside.width(), flags)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the part of the text that fits; called by Qt."""
+        shown = self.shown_text()
+        if shown == self.text():
+            super().paintEvent(event)
+            return
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        option.text = shown
+        with QPainter(self) as painter:
+            self.style().drawControl(QStyle.ControlElement.CE_PushButton, option, painter, self)
+
+
 def push_button(
     text: str,
     parent: QWidget | None,
@@ -73,7 +103,7 @@ def push_button(
     tip: str = "",
 ) -> QPushButton:
     """Return a button that calls or emits ``pressed``, with these style properties set."""
-    button = QPushButton(text, parent)
+    button = ElidedButton(text, parent)
     button.clicked.connect(pressed)
     button.setToolTip(tip)
     for name in properties:

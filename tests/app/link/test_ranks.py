@@ -99,6 +99,25 @@ def _array(tape, value):
     return tape.snapshots[kept].array()
 
 
+def test_what_fully_shard_does_to_prepare_a_module_is_not_the_program_s(both):
+    _, runs = both
+    lines = SCRIPT.read_text().splitlines()
+    sharding = {at for at, line in enumerate(lines, 1) if "fully_shard(" in line}
+    assert len(sharding) == 2
+    for run in runs:
+        assert [op.op for op in run.tape.ops if op.place.line in sharding] == []
+        assert any(one.owner == "fsdp" for one in run.tape.collectives)
+
+
+def test_shards_that_fsdp_gathers_are_not_named_after_the_argument_of_the_call(both):
+    _, runs = both
+    for run in runs:
+        names = {value.id: value.name for value in run.tape.values}
+        gathered = [op for op in run.tape.ops if op.op == "all_gather_copy_in"]
+        assert gathered
+        assert {names[value] for op in gathered for value in op.inputs} == {""}
+
+
 def test_tapes_are_sound_and_merge_into_one(both):
     _, runs = both
     for rank, run in enumerate(runs):
