@@ -14,6 +14,8 @@ def name_values(recorder: Recorder) -> None:
     log, source = recorder.log, recorder.source
     values = {v.id: v for v in log.values}
     unnamed = recorder.unnamed
+    # The names by which the program's variables lead to leaves at its end.
+    lasting = {row.tensor: row.name for row in log.values if row.name and row.role == "parameter"}
     # What a collective returns is no tensor, but a handle to wait for.
     collectives = {row.op for row in log.collectives}
     for at, op in enumerate(log.ops):
@@ -40,6 +42,7 @@ def name_values(recorder: Recorder) -> None:
     for op in [*log.ops, *([recorder.failure.op] if recorder.failure.op else [])]:
         _name_arguments(recorder, op, values)
     _name_results(log, source, values, unnamed)
+    _rename_leaves(log, lasting)
     # A name that a leaf got at the end also holds for its values before optimizer steps.
     last = {row.tensor: row.name for row in reversed(log.values) if row.name and row.op is None}
     for row in log.values:
@@ -49,6 +52,17 @@ def name_values(recorder: Recorder) -> None:
             last[row.tensor] = row.name
         else:
             row.name = last.get(row.tensor, "")
+
+
+def _rename_leaves(log: Log, lasting: dict[int, str]) -> None:
+    """Name all versions of a leaf alike.
+
+    In ``for p in (w, b): p -= p.grad`` the leaves are w and b before and after the update.
+    """
+    leaves = [row for row in log.values if row.role == "parameter"]
+    own = lasting | {row.tensor: row.name for row in leaves if row.name and row.op is None}
+    for row in leaves:
+        row.name = own.get(row.tensor, row.name)
 
 
 def _name_results(log: Log, source: Source, values: dict[int, ValueRow], unnamed: Set[str]) -> None:

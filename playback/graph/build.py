@@ -510,6 +510,7 @@ class _Builder:
                 self.modes.get(unit.calls[0], "") if unit.calls else "",
             ),
             repeats=unit.repeats,
+            last_call=unit.calls[-1] if unit.repeats > 1 and unit.calls else None,
             width=width,
             height=height,
         )
@@ -612,6 +613,7 @@ class _Builder:
             note=ngettext("{count:,} parameter", "{count:,} parameters", count) if count else "",
             parent=unit.parent.key if unit.parent else "",
             repeats=unit.repeats,
+            last_call=unit.calls[-1] if unit.repeats > 1 else None,
         )
 
     def _written(self, value: Value) -> str:

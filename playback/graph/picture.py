@@ -56,6 +56,8 @@ class Card(Struct, frozen=True, gc=False):
     mark: str = ""
     """A small tag: ``view of a``, ``v2`` after an in-place change, ``×3`` for folded repeats."""
     repeats: int = 1
+    last_call: int | None = None
+    """The call whose result folded repeats show: the last; None for all other cards."""
     failed: str = ""
     """Message of the error that ended the program here; without an `op` this is the failed call."""
     width: float = 164.0
@@ -100,6 +102,8 @@ class Frame(Struct, frozen=True, gc=False):
     note: str = ""
     parent: str = ""
     repeats: int = 1
+    last_call: int | None = None
+    """The last call of repeats; None for all other frames."""
 
 
 class Picture(Struct, frozen=True):

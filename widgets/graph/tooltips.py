@@ -141,8 +141,13 @@ def _marks(card: Card, look: CardLook | None) -> list[str]:
             )
         )
     if card.repeats > 1:
-        what = "modules" if card.call is not None else tr("stretches of ops")
-        lines.append(tr("{repeats} similar {what} in a row", repeats=card.repeats, what=what))
+        lines.append(
+            tr("{repeats} similar stretches of ops in a row", repeats=card.repeats)
+            if card.call is None
+            else tr("{repeats} similar modules in a row", repeats=card.repeats)
+        )
+        if card.value is not None:
+            lines.append(tr("numbers and gradient are those of the last"))
     if card.cut and card.kind not in ("data", "constant"):
         lines.append(tr("cut off: no gradient passes"))
     return lines

@@ -277,7 +277,7 @@ class FindingsPane(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._column = vbox(self, margins=(16, 14, 12, 12), spacing=10)
-        self._none = Label("absent", tr("Nothing found in the last run"), self)
+        self._none = Label("absent", tr("Mistakes that a run finds appear here"), self)
         self._column.addWidget(self._none)
         self._more = Label("caption", "", self)
         self._more.hide()
@@ -324,6 +324,8 @@ class FindingsPane(QWidget):
             card.demo_requested.connect(self.demo_requested)
             card.menu_requested.connect(self.menu_requested)
             self._column.insertWidget(place + 1, row)
+        if source:
+            self._none.say(tr("Nothing found in the last run"))
         self._none.setVisible(not findings)
 
     def set_current(self, current: bool) -> None:

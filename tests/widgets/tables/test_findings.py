@@ -86,10 +86,18 @@ def test_the_same_findings_keep_their_cards(pane):
     assert pane.card(ONE) is None
 
 
-def test_nothing_found_is_said(pane):
+def test_nothing_found_is_said_of_a_run_and_not_before_the_first(pane):
+    def words(pane):
+        return next(x for x in pane.findChildren(Label) if x.property("role") == "absent")
+
     pane.set_findings((), SOURCE)
-    label = next(x for x in pane.findChildren(Label) if x.property("role") == "absent")
-    assert (label.isVisibleTo(pane), pane.cards()) == (True, [])
+    assert (words(pane).isVisibleTo(pane), pane.cards()) == (True, [])
+    assert words(pane).said() == "Nothing found in the last run"
+    unused = FindingsPane()
+    unused.set_findings((), "")
+    assert words(unused).isVisibleTo(unused)
+    assert words(unused).said() == "Mistakes that a run finds appear here"
+    unused.deleteLater()
 
 
 def test_a_fix_for_another_text_cannot_be_applied(pane):

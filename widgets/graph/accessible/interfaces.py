@@ -18,7 +18,7 @@ from PySide6.QtGui import (
     QAccessibleInterface,
     QWindow,
 )
-from PySide6.QtWidgets import QAccessibleWidget, QWidget
+from PySide6.QtWidgets import QAccessibleWidget, QApplication, QWidget
 
 from gradscribe.widgets.graph.accessible import text
 from gradscribe.widgets.graph.canvas import GraphCanvas
@@ -209,45 +209,63 @@ class GraphNodeActions(QAccessibleActionInterface):
 
 
 class AccessibleGraphWidget(QAccessibleWidget):
-    """A graph widget as a list of its cards, in order of execution, followed by its wires."""
+    """A graph widget as a list: cards in order of execution, wires, and the widgets on top."""
 
     def __init__(self, graph: "AccessibleGraph", widget: QWidget) -> None:
         super().__init__(widget, QAccessible.Role.List)
         self._graph = weakref.ref(graph)
 
     def childCount(self) -> int:
-        """Return the number of cards and wires."""
+        """Return the number of cards, wires and widgets on top of the graph."""
         graph = self._graph()
-        return len(graph.keys()) if graph is not None else 0
+        return len(graph.keys()) + len(graph.overlays()) if graph is not None else 0
 
     def child(self, index: int) -> QAccessibleInterface | None:  # type: ignore[override]
-        """Return the card or wire with that index, made when it is first asked for."""
+        """Return the card or wire with that index, made when it is first asked for, or a widget."""
         graph = self._graph()
-        if graph is None or not 0 <= index < len(graph.keys()):
+        if graph is None or index < 0:
             return None
-        return graph.node(graph.keys()[index])
+        keys = graph.keys()
+        if index < len(keys):
+            return graph.node(keys[index])
+        overlays = graph.overlays()[index - len(keys) :]
+        return QAccessible.queryAccessibleInterface(overlays[0]) if overlays else None
 
     def indexOfChild(self, child: QAccessibleInterface) -> int:
-        """Return the index of a card or wire, -1 for anything else."""
+        """Return the index of a card, a wire or a widget on top; -1 for anything else."""
         graph = self._graph()
-        is_ours = graph is not None and isinstance(child, GraphNode)
-        return graph.index(child.key) if graph is not None and is_ours else -1  # type: ignore[attr-defined]
+        if graph is None:
+            return -1
+        if isinstance(child, GraphNode):
+            return graph.index(child.key)
+        overlays, thing = graph.overlays(), child.object()
+        return len(graph.keys()) + overlays.index(thing) if thing in overlays else -1
 
     def childAt(self, x: int, y: int) -> QAccessibleInterface | None:  # type: ignore[override]
-        """Return the card or wire at a point of the screen."""
+        """Return what is at a point of the screen: a widget on top, else a card or a wire."""
         graph = self._graph()
         widget = graph.widget() if graph is not None else None
         if graph is None or widget is None:
             return None
-        key = graph.canvas.key_at(QPointF(widget.mapFromGlobal(QPoint(x, y))))
+        point = widget.mapFromGlobal(QPoint(x, y))
+        # The last child lies on top.
+        for overlay in reversed(graph.overlays()):
+            if overlay.geometry().contains(point):
+                return QAccessible.queryAccessibleInterface(overlay)
+        key = graph.canvas.key_at(QPointF(point))
         return graph.node(key) if graph.index(key) >= 0 else None
 
     def focusChild(self) -> QAccessibleInterface | None:  # type: ignore[override]
-        """Return the selected card or wire while the graph has the focus."""
+        """Return the selected card or wire while the graph has the focus, or a focused widget."""
         graph = self._graph()
         widget = graph.widget() if graph is not None else None
-        if graph is None or widget is None or not widget.hasFocus():
+        if graph is None or widget is None:
             return None
+        focused = QApplication.focusWidget()
+        if focused is None or not widget.isAncestorOf(focused):
+            return None
+        if focused is not widget:
+            return QAccessible.queryAccessibleInterface(focused)
         key = graph.canvas.selected
         return graph.node(key) if graph.index(key) >= 0 else None
 
@@ -280,6 +298,16 @@ class AccessibleGraph:
             self._keys = [*drawing.stage.card_keys, *drawing.stage.wire_keys]
             self._index = {key: index for index, key in enumerate(self._keys)}
         return self._keys
+
+    def overlays(self) -> list[QWidget]:
+        """Return the visible widgets on top of the graph: breadcrumbs, buttons, legends."""
+        widget = self.widget()
+        children = widget.children() if widget is not None else []
+        return [
+            child
+            for child in children
+            if isinstance(child, QWidget) and not child.isWindow() and not child.isHidden()
+        ]
 
     def index(self, key: str) -> int:
         """Return the index of a card or wire, -1 if the graph has none with that key."""

@@ -4,8 +4,7 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter
 
 from gradscribe.playback.graph.picture import Frame
-from gradscribe.playback.text.formatting import count
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import shapes
 
@@ -106,8 +105,12 @@ def _note(frame: Frame) -> str:
 
 def describe(frame: Frame) -> str:
     """Return a frame's text description."""
-    start = tr("open module ") if frame.call is not None else "open "
-    parts = [f"{start}{frame.title}", frame.kind, frame.note]
+    opened = (
+        tr("open module {title}", title=frame.title)
+        if frame.call is not None
+        else tr("open {title}", title=frame.title)
+    )
+    parts = [opened, frame.kind, frame.note]
     if frame.repeats > 1:
-        parts.append(count(frame.repeats, "repeat"))
+        parts.append(ngettext("{count:,} repeat", "{count:,} repeats", frame.repeats))
     return ", ".join(part for part in parts if part)

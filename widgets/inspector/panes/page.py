@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gradscribe.engine.protocol.messages import Checked, Gradchecked
 from gradscribe.engine.protocol.tape import Call, Op, Snapshot, Tape, Value
 from gradscribe.playback.explain import Explanation
-from gradscribe.playback.graph.picture import Picture
+from gradscribe.playback.graph.picture import Card, Frame, Picture
 from gradscribe.playback.tape.index import GradientState, Index, index_of
 
 Side = Literal["value", "gradient"]
@@ -31,6 +31,8 @@ class Selection(Struct, frozen=True):
     """For a wire: the (backward node, slot) pairs whose gradients flow back along it."""
     literal: str = ""
     """For a constant that is a plain Python number: its source text."""
+    repeats: int = 1
+    """For folded modules: their number; the call and the value are those of the last."""
 
 
 def select(picture: Picture, key: str) -> Selection | None:
@@ -41,7 +43,7 @@ def select(picture: Picture, key: str) -> Selection | None:
                 # Repeated ops: what comes out of the last, and nothing about a row of leaves.
                 return Selection("value", card.value) if card.value is not None else None
             if card.kind == "module":
-                return Selection("module", card.value, call=card.call)
+                return _module(card, card.value)
             if card.failed and card.op is None:
                 # The page about the latest event describes it.
                 return None
@@ -55,13 +57,18 @@ def select(picture: Picture, key: str) -> Selection | None:
             return Selection(kind, card.value, literal=card.literal or "")
     for frame in picture.frames:
         if frame.key == key and frame.call is not None:
-            return Selection("module", call=frame.call)
+            return _module(frame)
     for wire in picture.wires:
         if wire.key == key:
             edges = tuple(edge for edge, name in picture.edge_wires.items() if name == key)
             users = [c.op for c in picture.cards if c.key == wire.target]
             return Selection("wire", wire.value, users[0] if users else None, edges=edges)
     return None
+
+
+def _module(box: Card | Frame, value: int | None = None) -> Selection:
+    call = box.call if box.last_call is None else box.last_call
+    return Selection("module", value, call=call, repeats=box.repeats)
 
 
 class TensorVersions:

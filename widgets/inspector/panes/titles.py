@@ -29,14 +29,9 @@ def title(page: InspectorPage) -> Texts:
         return _event_title(page)
     if chosen.kind == "module" and page.call is not None:
         call = page.call
-        return (
-            call.name,
-            (
-                call.kind
-                + " · "
-                + ngettext("{count:,} parameter", "{count:,} parameters", call.parameters)
-            ),
-        )
+        last = tr("last of {count:,}", count=chosen.repeats) if chosen.repeats > 1 else ""
+        parameters = ngettext("{count:,} parameter", "{count:,} parameters", call.parameters)
+        return call.name, " · ".join(filter(None, (call.kind, last, parameters)))
     value = page.value
     if value is None:
         return (

@@ -9,7 +9,7 @@ import pytest
 import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 
 from gradscribe.playback.graph.picture import Look
 from gradscribe.widgets.graph.accessible import interfaces
@@ -68,6 +68,27 @@ def test_a_card_says_its_state_and_its_place_on_the_screen(view):
     assert plain.rect().contains(middle)
     assert of(view).childAt(middle.x(), middle.y()) is plain
     assert of(view).childAt(-9999, -9999) is None
+
+
+def test_buttons_on_top_of_the_graph_are_children_after_the_wires(view):
+    m = show(view, neuron())
+    box = view.camera().box_to_view(view.stage().boxes["n"]).toAlignedRect()
+    button, hidden = QPushButton("Fit", view), QPushButton("Expand all", view)
+    button.setGeometry(box)
+    button.show()
+    hidden.hide()
+    graph = of(view)
+    assert graph.childCount() == len(m.cards) + len(m.wires) + 1
+    last = graph.child(graph.childCount() - 1)
+    assert (last.role(), last.text(NAME)) == (QAccessible.Role.Button, "Fit")
+    assert graph.indexOfChild(last) == graph.childCount() - 1
+    assert graph.child(graph.childCount()) is None
+    middle = view.mapToGlobal(box.center())
+    assert graph.childAt(middle.x(), middle.y()).object() is button
+    button.setFocus()
+    assert graph.focusChild().object() is button
+    hidden.show()
+    assert graph.childCount() == len(m.cards) + len(m.wires) + 2
 
 
 def test_relations_follow_the_wires(view):

@@ -3,6 +3,7 @@ import pytest
 from gradscribe.playback.graph import build
 from gradscribe.widgets.inspector.panes import titles
 from gradscribe.widgets.inspector.panes.page import InspectorPage, Selection, TensorVersions, select
+from tests.programs import TOWER
 from tests.widgets.inspector.panes.programs import (
     FAN,
     NEURON,
@@ -68,6 +69,24 @@ def test_a_module_is_called_by_its_path():
     tape = taped(TRAIN)
     looked = InspectorPage(tape, 5, Selection("module", call=1), versions=TensorVersions.of(tape))
     assert titles.title(looked) == ("net.0", "Linear · 12 parameters")
+
+
+def test_folded_blocks_speak_of_the_last_whose_numbers_their_card_shows():
+    tape = taped(TOWER)
+    scene = build.scenes(tape)[0]
+    picture = build.build_picture(tape, scene)
+    (card,) = [card for card in picture.cards if card.repeats == 12]
+    opened = build.build_picture(tape, scene, frozenset({"call:net#0", card.key}))
+    chosen = select(picture, card.key)
+    looked = InspectorPage(tape, len(tape.events), chosen, versions=TensorVersions.of(tape))
+    last = next(call for call in reversed(tape.calls) if call.name == "net.h.11")
+    assert looked.call == last
+    made = tape.ops[looked.index.values[chosen.value].op]
+    assert tape.calls[made.call].name.startswith("net.h.11")
+    said = "net.h.11", f"Block · last of 12 · {last.parameters} parameters"
+    assert titles.title(looked) == said
+    frame = select(opened, card.key)
+    assert titles.title(InspectorPage(tape, 5, frame)) == said
 
 
 @pytest.mark.parametrize(("source", "root"), [(NEURON, "L"), (FAN, "loss"), (ODD, "L")])
