@@ -39,6 +39,7 @@ from gradscribe.app.panels.program_page import make_area, make_page
 from gradscribe.app.ranks.controller import RanksController
 from gradscribe.app.tour.stops import TourParts
 from gradscribe.app.tour.tour import Tour
+from gradscribe.app.training.page.window_title import WindowTitle
 from gradscribe.app.training.page.workspaces import Workspaces
 from gradscribe.app.training.session.link import TrainLink
 from gradscribe.app.training.session.state import TrainEngine
@@ -389,6 +390,7 @@ class Window(QMainWindow):
 
     def _connect_workspaces(self) -> None:
         self.workspaces.entered.connect(self._enter)
+        WindowTitle(self, self.session, self.workspaces)
         self.workspaces.commanded.connect(self.menus.perform_by)
         self.workspaces.said.connect(self.status.say)
         self.workspaces.withdrawn.connect(self.status.retract)
@@ -469,9 +471,6 @@ class Window(QMainWindow):
         self._show_heading()
         self.top.show_doc(doc)
         self.top.show_result(self.session.result, doc)
-        self.setWindowTitle(f"{doc.title}[*] – Gradscribe")
-        self.setWindowModified(doc.modified and bool(doc.path))
-        self.setWindowFilePath(doc.path)
 
     def _show_heading(self) -> None:
         live = "" if self.settings.flag("presenting") else LIVE

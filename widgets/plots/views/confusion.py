@@ -84,13 +84,14 @@ class ConfusionMatrix(Plot):
         held = [c for part, c in self._parts.items() if chosen in ("both", part) and len(c)]
         self._counts = np.sum(held, axis=0) if held else np.zeros((0, 0), np.intp)
         right, total = int(np.trace(self._counts)), int(self._counts.sum())
-        self.set_caption(
-            tr(
+        words = tr("rows are the truth, columns the answer")
+        if total:
+            words = tr(
                 "rows are the truth, columns the answer · {right} of {total} right",
                 right=right,
                 total=total,
             )
-        )
+        self.set_caption(words)
         if self.cell is not None and max(self.cell) >= len(self._counts):
             self.cell = None
         self.refresh()
@@ -112,7 +113,8 @@ class ConfusionMatrix(Plot):
         """Draw the table, without sums."""
         kinds = len(self._counts)
         if not kinds:
-            draw_placeholder(painter, area, self.theme, tr("No classes here"))
+            words = tr("No classes here") if self._parts else tr("No answers yet")
+            draw_placeholder(painter, area, self.theme, words)
             return
         metrics = QFontMetricsF(self.theme.font(11, 500))
         left = min(90.0, max(metrics.horizontalAdvance(name) for name in self._names) + 10)
