@@ -154,7 +154,7 @@ class Columns(QWidget):
     """Left, centre and right column; the side columns are split in two, one above the other.
 
     ``aside`` is an optional column left of them, hidden at first. While it is shown in a narrow
-    window, the right column and the centre alternate.
+    window, or large text leaves no space for all, the right column and the centre alternate.
     """
 
     aside_shown = Signal()
@@ -327,6 +327,7 @@ class Columns(QWidget):
     def showEvent(self, happened: QShowEvent) -> None:
         """Distribute the width once it is known: a hidden layout assigns none."""
         super().showEvent(happened)
+        self._make_room()
         QTimer.singleShot(0, self, self._share_out)
 
     def _settle(self) -> None:
@@ -362,6 +363,7 @@ class Columns(QWidget):
 
     def _make_room(self) -> None:
         narrow = not self.aside.isHidden() and self.width() < NARROW * self._scale
+        narrow = narrow or self._lacks_width()
         here = self._in_place
         has_right = self._right_wanted and (here.inspector or here.tables)
         tight = narrow and has_right and here.graph
@@ -370,6 +372,16 @@ class Columns(QWidget):
         centre.setVisible(here.graph and not (tight and self._turned))
         for turn in self._turns:
             turn.take(tight)
+
+    def _lacks_width(self) -> bool:
+        """Return whether the columns are narrower than they may be, as in very large text."""
+        if not self.isVisible():
+            return False
+        around = self._frame.contentsMargins()
+        parts = [part for part in (self.aside, self.left) if not part.isHidden()]
+        least = [part.minimumWidth() for part in (*parts, *self._turns)]
+        needed = sum(least) + GUTTER * (len(least) - 1)
+        return needed > self.width() - around.left() - around.right()
 
 
 def _column(name: str, upper: QWidget, lower: QWidget, share: tuple[int, int]) -> QSplitter:

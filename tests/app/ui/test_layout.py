@@ -1,5 +1,7 @@
 """Panels: columns that remember their widths."""
 
+import itertools
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -195,3 +197,33 @@ def test_gutters_moved_by_keyboard_are_remembered(qtbot):
     again = columns(qtbot)
     again.recall(settings)
     assert again.across.sizes() == moved
+
+
+@pytest.mark.parametrize(("wide", "scale"), [(1000, 1.0), (1000, 2.0), (1100, 1.5), (760, 1.0)])
+def test_no_column_lies_over_another_whatever_the_size_of_the_text(qtbot, wide, scale):
+    made = columns(qtbot)
+    made.resize(wide, 500)
+    made.set_text_scale(scale)
+    QApplication.sendPostedEvents()
+    inside = [part for part in made.across.children() if isinstance(part, QWidget)]
+    seen = sorted(
+        (part.geometry() for part in inside if part.isVisible() and made.across.indexOf(part) >= 0),
+        key=lambda box: box.left(),
+    )
+    assert seen[-1].right() < made.across.width()
+    for one, after in itertools.pairwise(seen):
+        assert one.right() < after.left()
+
+
+def test_very_large_text_in_a_small_window_alternates_graph_and_inspector(qtbot):
+    made = columns(qtbot)
+    made.resize(1000, 500)
+    made.set_text_scale(2.0)
+    assert made.graph.isVisible()
+    assert not made.inspector.isVisible()
+    made.show_right(True)
+    assert made.inspector.isVisible()
+    assert not made.graph.isVisible()
+    made.set_text_scale(1.0)
+    assert made.graph.isVisible()
+    assert made.inspector.isVisible()
