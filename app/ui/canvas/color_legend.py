@@ -61,7 +61,7 @@ class ColorModeLegend(QFrame):
             self.bar.set_key(key, theme)
             self.setAccessibleDescription(", ".join((*key.ticks, *key.groups, key.note)))
         self.setVisible(key is not None)
-        self.adjustSize()
+        self._fit()
 
     def set_compact(self, brief: bool, widest: int) -> None:
         """Hide the note, which stays the bar's tooltip, to save space; an answer stays.
@@ -70,7 +70,18 @@ class ColorModeLegend(QFrame):
         """
         self._brief, self._widest = brief, widest
         self._show_note()
+        self._fit()
+
+    def _fit(self) -> None:
+        """Take the size of the contents, of a wrapped note that for its width."""
+        layout = self.layout()
+        assert layout is not None
         self.adjustSize()
+        layout.activate()
+        # Qt's hint is that of a note as wide as the chip.
+        missing = self.note.heightForWidth(self.note.width()) - self.note.height()
+        if self.note.isVisible() and missing > 0:
+            self.resize(self.width(), self.height() + missing)
 
     def _show_note(self) -> None:
         is_shown = self._is_answer or not self._brief

@@ -227,3 +227,59 @@ def test_very_large_text_in_a_small_window_alternates_graph_and_inspector(qtbot)
     made.set_text_scale(1.0)
     assert made.graph.isVisible()
     assert made.inspector.isVisible()
+
+
+@pytest.fixture
+def low(qtbot):
+    """Columns with two pages below the program, 500 pixels high at the usual size of text."""
+    made = columns(qtbot)
+    made.pages = QLabel("legend"), QLabel("output")
+    tabs = tab_widget(("Legend", made.pages[0]), ("Output", made.pages[1]))
+    made.below.hold(tabs)
+    made.tabs = tabs
+    tabs.show()
+    made.fold_when_low(tabs)
+    made.resize(1300, 500)
+    QApplication.sendPostedEvents()
+    return made
+
+
+def test_with_little_height_the_legend_folds_to_its_titles_and_the_program_has_the_space(low):
+    assert low.pages[0].isVisible()
+    usual = low.left.sizes()
+    low.resize(1300, 380)
+    QApplication.sendPostedEvents()
+    assert not low.pages[0].isVisible()
+    assert low.tabs.tabBar().isVisible()
+    assert low.left.sizes()[0] > usual[0]
+    low.resize(1300, 500)
+    QApplication.sendPostedEvents()
+    assert low.pages[0].isVisible()
+    assert low.left.sizes() == usual
+
+
+def test_large_text_folds_the_legend_in_a_higher_window(low):
+    low.set_text_scale(1.5)
+    assert not low.pages[0].isVisible()
+    low.set_text_scale(1.0)
+    assert low.pages[0].isVisible()
+
+
+def test_a_folded_page_opens_by_its_title_or_when_it_is_asked_for(low):
+    low.resize(1300, 380)
+    QApplication.sendPostedEvents()
+    bar = low.tabs.tabBar()
+    QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(0).center())
+    assert low.pages[0].isVisible()
+    QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(0).center())
+    assert not low.pages[0].isVisible()
+    low.tabs.setCurrentIndex(1)
+    assert low.pages[1].isVisible()
+    assert low.below.height() >= 120
+
+
+def test_the_gutters_of_a_low_window_are_not_remembered(low):
+    usual = low.gutters()["left"]
+    low.resize(1300, 380)
+    QApplication.sendPostedEvents()
+    assert low.gutters()["left"] == usual

@@ -107,3 +107,16 @@ def test_numbers_of_the_bar_do_not_overlap(qtbot, scale, ticks):
         assert start >= end
     if scale == 1.0:
         assert len(spans) == len(ticks), "there is space for all"
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_a_note_of_several_lines_is_whole(chip, scale):
+    chip.host.setStyleSheet(Theme.load("light").scaled(scale).stylesheet(scale))
+    key = ColorLegend(
+        "Gradient norm", "gradient", ("1e−6", "1e2"), note="log scale, exploding " * 3
+    )
+    chip.show_legend(key, Theme.load("light").scaled(scale))
+    chip.set_compact(False, 200)
+    chip.layout().activate()
+    assert chip.note.height() >= chip.note.heightForWidth(chip.note.width())
+    assert chip.rect().contains(chip.note.geometry())
