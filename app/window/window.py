@@ -4,7 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
-from PySide6.QtWidgets import QFrame, QMainWindow, QWidget
+from PySide6.QtWidgets import QFrame, QMainWindow
 
 from gradscribe.app.by_hand.backward_code import BackwardCode
 from gradscribe.app.by_hand.controller import HandController
@@ -75,6 +75,7 @@ from gradscribe.app.window.start_items import open_start_page
 from gradscribe.engine.protocol.training import Exported
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, vbox
+from gradscribe.widgets.base.focus.reading_order import ReadingOrder
 from gradscribe.widgets.base.focus.ring import FocusRing
 from gradscribe.widgets.base.labels import Heading, sheet
 from gradscribe.widgets.base.menus import open_by_key
@@ -337,7 +338,7 @@ class Window(QMainWindow):
         page = make_page((self.top, separator(), self.notices), area, self.transport)
         make, strip = self.make_train_link, self.notices
         self.workspaces = Workspaces(page, self.top.switch, self.look, make, self, strip)
-        self.ground = QWidget()
+        self.ground = ReadingOrder()
         rows = vbox(self.ground, spacing=0)
         rows.addWidget(self.workspaces.stack, 1)
         rows.addWidget(self.status)

@@ -61,7 +61,9 @@ class PropertiesPane(Pane):
         # Else the longest title makes all of a narrow inspector wider than what is seen of it.
         box.setMinimumWidth(LEAST_CHOICE)
         box.activated.connect(lambda at: self._ask(changed, str(box.itemData(at))))
-        hbox(host, Label("caption", changed, host).fit_text(), box, spacing=6)
+        label = Label("caption", changed, host).fit_text()
+        label.setBuddy(box)
+        hbox(host, label, box, spacing=6)
         return box, host
 
     def _ask(self, changed: Property, choice: str) -> None:

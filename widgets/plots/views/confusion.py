@@ -146,7 +146,11 @@ class ConfusionMatrix(Plot):
         share = count / whole
         fill = mix(full, self.theme.panel2, 0.12 + 0.5 * share) if count else self.theme.panel2
         is_chosen = (row, column) == self.cell
-        outline = QPen(self.theme.selection, 2) if is_chosen else QPen(Qt.PenStyle.NoPen)
+        outline = (
+            QPen(self.theme.selection, self.theme.stroke(2))
+            if is_chosen
+            else QPen(Qt.PenStyle.NoPen)
+        )
         painter.setPen(outline)
         painter.setBrush(fill)
         painter.drawRoundedRect(box, 4, 4)
