@@ -47,6 +47,8 @@ class PopupCard(ReadingOrder):
         self._paint.suspend()
         self.show()
         self.raise_()
+        # Its key may have been pressed in a panel that is a window of its own.
+        self.activateWindow()
         self.setFocus()
 
     def leave(self) -> None:
