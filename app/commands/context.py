@@ -182,6 +182,8 @@ class CommandContext:
             setup.open_setup(self, path)
         except Refused as refusal:
             self.say(str(refusal))
+        # Its name is a number: the window of the sweep says which trial it is.
+        self.settings.remove_recent(str(path))
 
     def show_examples(self, workspace: str = "program") -> None:
         """Open the gallery of examples of that page."""

@@ -13,9 +13,13 @@ from gradscribe.playback.translation import tr
 def open_lesson(
     context: CommandContext, lesson: Lesson, step: int | None = None, trusted: bool = False
 ) -> None:
-    """Open a lesson where it was left, or at a step; ``trusted``: run its programs unrestricted."""
+    """Open a lesson on the program page, where it was left or at a step.
+
+    ``trusted``: run its programs unrestricted.
+    """
     known = trusted or not lesson.path or context.settings.is_trusted(lesson.path, lesson.text)
     context.lessons.open(lesson, position_text(lesson), step, foreign=not known)
+    context.workspaces.show_workspace("program")
 
 
 def position_text(lesson: Lesson) -> str:

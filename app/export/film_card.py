@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
     QScrollArea,
-    QSpinBox,
     QWidget,
 )
 
@@ -33,7 +32,7 @@ from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.tape.loops.steps import steps_of
 from gradscribe.playback.tape.tempo import VideoTiming
 from gradscribe.playback.translation import ngettext, tr
-from gradscribe.widgets.base.boxes import STRETCH, hbox, make_scrollable, push_button
+from gradscribe.widgets.base.boxes import STRETCH, hbox, make_scrollable, push_button, spin_box
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import plain_label
 from gradscribe.widgets.base.return_edit import ReturnEdit
@@ -93,7 +92,7 @@ class FilmCard(PopupCard):
 
     def _make_fields(self) -> None:
         self.kind, self.frame, self.speed, self.unit = Choice(), Choice(), Choice(), Choice()
-        self.first, self.stop = QSpinBox(), QSpinBox()
+        self.first, self.stop = spin_box(), spin_box()
         self.code = QCheckBox(tr("Show the program next to the graph"))
         self.path = ReturnEdit()
         self.browse = push_button(tr("Browse…"), self.card, self._browse, tip=tr("Choose the file"))

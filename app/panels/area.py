@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, Protocol
 
-from PySide6.QtCore import QByteArray, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QMouseEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabWidget, QWidget
 
@@ -324,6 +324,17 @@ class PanelArea(QMainWindow):
         super().showEvent(happened)
         if self._wanted is not None:
             self.restore(self._wanted)
+            QTimer.singleShot(0, self, self._map_windows_again)
+
+    def _map_windows_again(self) -> None:
+        """Show the panels' windows once more, now that the main window is on the screen.
+
+        A window manager of X11 that sees them before the main window puts that on top of them.
+        """
+        for dock in self._docks.values():
+            if dock.isFloating() and dock.isVisible():
+                dock.hide()
+                dock.show()
 
     def _bring_back(self, *_: object) -> None:
         """Move windows of panels that are on no screen, as of one that was unplugged."""

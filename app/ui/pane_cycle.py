@@ -56,6 +56,7 @@ class PaneCycle(QObject):
         start = inside[-1] if inside else (-1 if by > 0 else 0)
         entry = ways[(start + by) % len(ways)][1]
         if entry is not None:
+            entry.activateWindow()
             entry.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def eventFilter(self, watched: QObject, happened: QEvent) -> bool:

@@ -9,6 +9,7 @@ from shiboken6 import isValid
 
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.deferred_paint import DeferredPaint
+from gradscribe.widgets.base.focus.reading_order import ReadingOrder
 from gradscribe.widgets.base.labels import plain_label
 from gradscribe.widgets.base.menus import open_by_key
 from gradscribe.widgets.base.single_shot import single_shot
@@ -16,8 +17,11 @@ from gradscribe.widgets.base.single_shot import single_shot
 SHADE = QColor(10, 16, 26, 70)
 
 
-class PopupCard(QWidget):
-    """Dim the window and show one card over it; Esc or a click outside the card closes it."""
+class PopupCard(ReadingOrder):
+    """Dim the window and show one card over it; Esc or a click outside the card closes it.
+
+    Tab stays within the card.
+    """
 
     def __init__(self, over: QWidget, width: int, height: int) -> None:
         for other in over.findChildren(PopupCard):
@@ -43,6 +47,8 @@ class PopupCard(QWidget):
         self._paint.suspend()
         self.show()
         self.raise_()
+        # Its key may have been pressed in a panel that is a window of its own.
+        self.activateWindow()
         self.setFocus()
 
     def leave(self) -> None:

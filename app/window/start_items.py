@@ -26,6 +26,8 @@ def open_start_page(context: CommandContext) -> StartPage:
     """Open the start page over the window."""
     page = StartPage(context.ground, _actions(context), (), context.look.theme())
     page.replace_sections(_sections(context, page))
+    # The keys that go to the other page work below the start page.
+    context.workspaces.entered.connect(page.leave)
     page.open()
     return page
 

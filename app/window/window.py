@@ -4,7 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
-from PySide6.QtWidgets import QFrame, QMainWindow, QWidget
+from PySide6.QtWidgets import QFrame, QMainWindow
 
 from gradscribe.app.by_hand.backward_code import BackwardCode
 from gradscribe.app.by_hand.controller import HandController
@@ -39,6 +39,7 @@ from gradscribe.app.panels.program_page import make_area, make_page
 from gradscribe.app.ranks.controller import RanksController
 from gradscribe.app.tour.stops import TourParts
 from gradscribe.app.tour.tour import Tour
+from gradscribe.app.training.page.window_title import WindowTitle
 from gradscribe.app.training.page.workspaces import Workspaces
 from gradscribe.app.training.session.link import TrainLink
 from gradscribe.app.training.session.state import TrainEngine
@@ -74,6 +75,7 @@ from gradscribe.app.window.start_items import open_start_page
 from gradscribe.engine.protocol.training import Exported
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, vbox
+from gradscribe.widgets.base.focus.reading_order import ReadingOrder
 from gradscribe.widgets.base.focus.ring import FocusRing
 from gradscribe.widgets.base.labels import Heading, sheet
 from gradscribe.widgets.base.menus import open_by_key
@@ -336,7 +338,7 @@ class Window(QMainWindow):
         page = make_page((self.top, separator(), self.notices), area, self.transport)
         make, strip = self.make_train_link, self.notices
         self.workspaces = Workspaces(page, self.top.switch, self.look, make, self, strip)
-        self.ground = QWidget()
+        self.ground = ReadingOrder()
         rows = vbox(self.ground, spacing=0)
         rows.addWidget(self.workspaces.stack, 1)
         rows.addWidget(self.status)
@@ -388,6 +390,7 @@ class Window(QMainWindow):
 
     def _connect_workspaces(self) -> None:
         self.workspaces.entered.connect(self._enter)
+        WindowTitle(self, self.session, self.workspaces)
         self.workspaces.commanded.connect(self.menus.perform_by)
         self.workspaces.said.connect(self.status.say)
         self.workspaces.withdrawn.connect(self.status.retract)
@@ -468,9 +471,6 @@ class Window(QMainWindow):
         self._show_heading()
         self.top.show_doc(doc)
         self.top.show_result(self.session.result, doc)
-        self.setWindowTitle(f"{doc.title}[*] – Gradscribe")
-        self.setWindowModified(doc.modified and bool(doc.path))
-        self.setWindowFilePath(doc.path)
 
     def _show_heading(self) -> None:
         live = "" if self.settings.flag("presenting") else LIVE

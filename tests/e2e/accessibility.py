@@ -27,7 +27,7 @@ STATES = {
 """Bits of a state set, by name."""
 SCREEN = 0
 """The kind of coordinates whose origin is the screen's."""
-PATIENCE_S = 40.0
+PATIENCE_S = 90.0
 
 
 class Gone(LookupError):

@@ -16,6 +16,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.e2e)
+            # A machine under load waits longer for each condition.
+            item.add_marker(pytest.mark.timeout(400))
             if reason:
                 item.add_marker(pytest.mark.skip(reason=reason))
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QLayout,
     QPushButton,
     QScrollArea,
+    QSpinBox,
     QStyle,
     QStyleOptionButton,
     QVBoxLayout,
@@ -20,6 +21,8 @@ from PySide6.QtWidgets import (
 
 STRETCH = -1
 """Marks a stretch among the parts of a row or column."""
+TEXT_LEFT = 7
+"""Pixels that the style sheet leaves free to the left of a field's text, beyond those of Qt."""
 Part: TypeAlias = QWidget | QLayout | int | tuple[QWidget | QLayout, int | Qt.AlignmentFlag]
 """A widget or layout, alone or with its stretch or alignment; a space in pixels; or `STRETCH`."""
 Margins: TypeAlias = tuple[int, int, int, int]
@@ -106,6 +109,14 @@ def push_button(
     for name in properties:
         button.setProperty(name, True)
     return button
+
+
+def spin_box(parent: QWidget | None = None) -> QSpinBox:
+    """Return a field for an integer whose text begins where that of other fields does."""
+    box = QSpinBox(parent)
+    # Qt ignores the left padding of a style sheet that has arrows of its own.
+    box.lineEdit().setTextMargins(TEXT_LEFT, 0, 0, 0)
+    return box
 
 
 def make_scrollable(area: QScrollArea, inside: QWidget) -> None:

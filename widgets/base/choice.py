@@ -1,7 +1,9 @@
 """A combo box that elides its text when it is too narrow, and says the whole in its tool tip."""
 
+import sys
+
 from PySide6.QtCore import QEvent, QRect, Qt
-from PySide6.QtGui import QHelpEvent
+from PySide6.QtGui import QHelpEvent, QShowEvent
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QToolTip
 
 AMPLE_WIDTH = 1000
@@ -20,6 +22,15 @@ class Choice(QComboBox):
             QToolTip.showText(happened.globalPos(), self.whole_tip(), self)
             return True
         return super().event(happened)
+
+    def showEvent(self, happened: QShowEvent) -> None:
+        """Describe a box without a label by its accessible name; called by Qt.
+
+        Where labels name what they belong to, Qt gives out the current text as a box's name.
+        """
+        if sys.platform not in ("win32", "darwin") and not self.accessibleDescription():
+            self.setAccessibleDescription(self.accessibleName())
+        super().showEvent(happened)
 
     def whole_tip(self) -> str:
         """Return the tool tip, after the current text where that does not fit."""

@@ -314,16 +314,18 @@ class CurveChart(CurvePlot):
 
     def _color(self) -> None:
         # Pens of pyqtgraph are as wide on the screen as they say: Qt's own would be in steps.
-        color = self.theme.selection
-        self.marker.setPen(pg.mkPen(color, width=1.5))
-        self.marker.setHoverPen(pg.mkPen(color, width=3))
-        self.played.setPen(pg.mkPen(self.theme.backward, width=1.5, style=Qt.PenStyle.DashLine))
+        color, stroke = self.theme.selection, self.theme.stroke
+        self.marker.setPen(pg.mkPen(color, width=stroke(1.5)))
+        self.marker.setHoverPen(pg.mkPen(color, width=stroke(3)))
+        self.played.setPen(
+            pg.mkPen(self.theme.backward, width=stroke(1.5), style=Qt.PenStyle.DashLine)
+        )
         self.played.label.setColor(self.theme.backward)
         self.region.setBrush(faded(color, 0.16))
         self.region.setHoverBrush(faded(color, 0.24))
         for line in self.region.lines:
-            line.setPen(pg.mkPen(color))
-            line.setHoverPen(pg.mkPen(color, width=3))
+            line.setPen(pg.mkPen(color, width=stroke(1)))
+            line.setHoverPen(pg.mkPen(color, width=stroke(3)))
 
     def _draw_cached(self, painter: QPainter, area: QRectF) -> None:
         """Draw what does not follow the mouse, and place the items where that was drawn."""

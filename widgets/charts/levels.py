@@ -153,12 +153,12 @@ class LevelsView(QWidget):
         self.view.refresh()
 
     def _color(self) -> None:
-        color = self.theme.selection
+        color, stroke = self.theme.selection, self.theme.stroke
         self.region.setBrush(faded(color, 0.16))
         self.region.setHoverBrush(faded(color, 0.24))
         for line in self.region.lines:
-            line.setPen(pg.mkPen(color, width=1.5))
-            line.setHoverPen(pg.mkPen(color, width=3))
+            line.setPen(pg.mkPen(color, width=stroke(1.5)))
+            line.setHoverPen(pg.mkPen(color, width=stroke(3)))
 
     def _draw(self, painter: QPainter, area: QRectF) -> None:
         self.view.place(self.draw_still(painter, area))

@@ -280,7 +280,7 @@ class PlaneHands(QObject):
         left, right = (frame.left() + shown.x.number_share(n) * frame.width() for n in _ends(x))
         low, high = (frame.bottom() - shown.y.number_share(n) * frame.height() for n in _ends(y))
         region = QRectF(QPointF(left, high), QPointF(right, low)) & frame
-        painter.setPen(QPen(theme.selection, 1.5))
+        painter.setPen(QPen(theme.selection, theme.stroke(1.5)))
         painter.setBrush(faded(theme.selection, 0.16))
         painter.drawRect(region)
         words = self.words()

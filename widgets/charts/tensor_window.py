@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from gradscribe.engine.protocol.regions import Part, ReadRegion, Region
 from gradscribe.playback.text import formatting
 from gradscribe.playback.translation import ngettext, tr, translated
-from gradscribe.widgets.base.boxes import hbox, push_button, vbox
+from gradscribe.widgets.base.boxes import hbox, push_button, spin_box, vbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.menus import open_by_key
@@ -175,7 +175,7 @@ class TensorWindow(QWidget):
             spin.deleteLater()
         self._spins = []
         for dimension, size in enumerate(sizes):
-            spin = QSpinBox(self)
+            spin = spin_box(self)
             spin.setRange(0, max(0, min(size, (1 << 31) - 1) - 1))
             spin.setPrefix(tr("dim {dimension}: ", dimension=dimension))
             spin.setSuffix(tr(" of {size:,}", size=size))

@@ -264,7 +264,7 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
             self._draw_over(painter)
             if self._has_focus_frame and self.hasFocus():
                 painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.setPen(QPen(self.theme.selection, 2))
+                painter.setPen(QPen(self.theme.selection, self.theme.stroke(2)))
                 painter.drawRoundedRect(self._area().adjusted(2, 2, -2, -2), 6, 6)
         finally:
             painter.restore()

@@ -67,7 +67,7 @@ class _Scale(QWidget):
             for step in range(17):
                 share = step / 16
                 blend.setColorAt(share, heat.color(2 * share - 1, 1.0, self.theme.dark))
-            painter.setPen(QPen(self.theme.line, 1))
+            painter.setPen(QPen(self.theme.line, self.theme.stroke(1)))
             painter.setBrush(blend)
             painter.drawRoundedRect(bar, 3, 3)
             painter.setPen(self.theme.ink2)

@@ -42,7 +42,7 @@ def _data(painter: QPainter, theme: Theme, box: QRectF) -> None:
 
 def _constant(painter: QPainter, theme: Theme, box: QRectF) -> None:
     _pill(painter, box, theme.constant, theme.constant_soft, dashed=True)
-    painter.setPen(QPen(theme.constant, 1.8))
+    painter.setPen(QPen(theme.constant, theme.stroke(1.8)))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawEllipse(box.center(), 3.6, 3.6)
 
@@ -57,19 +57,19 @@ def _operation(painter: QPainter, theme: Theme, box: QRectF) -> None:
     painter.setClipPath(card)
     painter.fillRect(QRectF(box.left(), box.top(), 5, box.height()), faded(theme.forward, 0.6))
     painter.restore()
-    painter.setPen(QPen(theme.line_strong, 1.2))
+    painter.setPen(QPen(theme.line_strong, theme.stroke(1.2)))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawPath(card)
 
 
 def _module(painter: QPainter, theme: Theme, box: QRectF) -> None:
-    painter.setPen(QPen(theme.line_strong, 1.1))
+    painter.setPen(QPen(theme.line_strong, theme.stroke(1.1)))
     painter.setBrush(theme.module_soft)
     for step in (2, 1, 0):
         painter.drawRoundedRect(
             box.adjusted(2.5 * step, 5 - 2.5 * step, -2.5 * step, -2.5 * step), 5, 5
         )
-    painter.setPen(QPen(theme.module, 1.8))
+    painter.setPen(QPen(theme.module, theme.stroke(1.8)))
     c = box.center() + QPointF(0, 2.5)
     painter.drawPolyline(QPolygonF([c + QPointF(-2, -4), c + QPointF(2, 0), c + QPointF(-2, 4)]))
 
@@ -109,7 +109,7 @@ def _value(painter: QPainter, theme: Theme, box: QRectF) -> None:
 
 
 def _cut(painter: QPainter, theme: Theme, box: QRectF) -> None:
-    pen = QPen(theme.edge, 1.6)
+    pen = QPen(theme.edge, theme.stroke(1.6))
     pen.setDashPattern([3.5, 2.5])
     painter.setPen(pen)
     y = box.center().y()

@@ -386,7 +386,7 @@ def draw_left_axis(
     metrics = QFontMetricsF(painter.font())
     for number, label in ticks:
         y = area.bottom() - axis.number_share(number) * area.height()
-        painter.setPen(QPen(theme.line, 1, Qt.PenStyle.DotLine))
+        painter.setPen(QPen(theme.line, theme.stroke(1), Qt.PenStyle.DotLine))
         painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
         painter.setPen(theme.ink2)
         width = metrics.horizontalAdvance(label)
@@ -397,7 +397,7 @@ def draw_bottom_axis(
     painter: QPainter, area: QRectF, axis: Axis, theme: Theme, *, whole: bool = False
 ) -> None:
     """Draw the base line of ``area`` and the tick labels below; ``whole``: only integers."""
-    painter.setPen(QPen(theme.line, 1))
+    painter.setPen(QPen(theme.line, theme.stroke(1)))
     painter.drawLine(area.bottomLeft(), area.bottomRight())
     painter.setFont(theme.font(TICK_PX, 500))
     metrics = QFontMetricsF(painter.font())

@@ -243,7 +243,7 @@ class TrialScatter(TrialPlot):
             draw_dot(painter, QPointF(x, y), color, self.theme.panel, size)
             if trial.number == self.selected:
                 painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.setPen(QPen(self.theme.selection, 2))
+                painter.setPen(QPen(self.theme.selection, self.theme.stroke(2)))
                 painter.drawEllipse(QPointF(x, y), size + 3, size + 3)
         self.draw_pointed(painter, area)
 
@@ -309,14 +309,15 @@ class TrialParallels(TrialPlot):
         chosen = trial.number == self.selected
         pale = 1.0 if is_best or chosen or count < 40 else 0.55
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(faded(color, pale), 3.2 if chosen else 2.6 if is_best else 1.3))
+        wide = self.theme.stroke(3.2 if chosen else 2.6 if is_best else 1.3)
+        painter.setPen(QPen(faded(color, pale), wide))
         painter.drawPolyline(points)
 
     def _axis(
         self, painter: QPainter, inside: QRectF, x: float, column: TrialAxis, name: str, step: float
     ) -> None:
         theme: Theme = self.theme
-        painter.setPen(QPen(theme.line_strong, 1.4))
+        painter.setPen(QPen(theme.line_strong, theme.stroke(1.4)))
         painter.drawLine(QPointF(x, inside.top()), QPointF(x, inside.bottom()))
         painter.setFont(theme.font(TICK_PX, 500))
         metrics = QFontMetricsF(painter.font())
@@ -327,7 +328,7 @@ class TrialParallels(TrialPlot):
             painter.fillRect(ground, faded(theme.panel, 0.8))
             painter.setPen(theme.ink2)
             painter.drawText(ground, int(Qt.AlignmentFlag.AlignCenter), label)
-            painter.setPen(QPen(theme.line_strong, 1.4))
+            painter.setPen(QPen(theme.line_strong, theme.stroke(1.4)))
             painter.drawLine(QPointF(x - 3, y), QPointF(x, y))
         painter.setFont(theme.font(TICK_PX, 600))
         metrics = QFontMetricsF(painter.font())

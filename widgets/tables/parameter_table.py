@@ -236,7 +236,7 @@ class _Cells(QStyledItemDelegate):
             if not math.isnan(x)
         ]
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(self.theme.backward, 1.4))
+        painter.setPen(QPen(self.theme.backward, self.theme.stroke(1.4)))
         if len(points) > 1:
             painter.drawPolyline(QPolygonF(points))
         painter.setBrush(self.theme.backward)

@@ -110,6 +110,7 @@ class TrainingBar(QFrame):
         self.speed.setFixedWidth(104)
         self.speed.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.speed.setAccessibleName(tr("Steps per second"))
+        self.speed_label.setBuddy(self.speed)
         self.speed.setToolTip(tr("Steps per second at most; at the right end as fast as it goes"))
         self.speed_value = Label("caption", "max").fit_text()
         self.speed.valueChanged.connect(self._speed_moved)

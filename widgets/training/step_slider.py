@@ -121,11 +121,11 @@ class StepSlider(QWidget):
             x = min(x, self.width() - EDGE - metrics.horizontalAdvance(label))
             if number == round(number) and x > taken:
                 painter.drawText(QPointF(x, line), label.removesuffix(".0"))
-        painter.setPen(QPen(theme.parameter, 2))
+        painter.setPen(QPen(theme.parameter, theme.stroke(2)))
         for fork in self._forks:
             x = self._x(fork)
             painter.drawLine(QPointF(x, track.top() - 5), QPointF(x, track.bottom() + 5))
-        painter.setPen(QPen(theme.forward, 2.5 if not self.hasFocus() else 4))
+        painter.setPen(QPen(theme.forward, theme.stroke(4 if self.hasFocus() else 2.5)))
         painter.setBrush(theme.panel)
         painter.drawEllipse(QPointF(here, track.center().y()), 8, 8)
 

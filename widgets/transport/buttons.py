@@ -122,6 +122,7 @@ class TransportButtons(QWidget):
         self.speed_slider.setFixedWidth(100)
         self.speed_slider.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.speed_slider.setAccessibleName(tr("Speed"))
+        self.speed_label.setBuddy(self.speed_slider)
         self.speed_slider.setToolTip(tr("Playback speed, 0.25× to 8×"))
         self.speed_value = Label("caption", "1×", self).fit_text()
         self.speed_slider.valueChanged.connect(self._speed_moved)

@@ -370,6 +370,6 @@ class Scrubber(QAbstractSlider):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(halo)
             painter.drawEllipse(centre, THUMB + 3, THUMB + 3)
-        painter.setPen(QPen(self._colours(span.phase)[0], 2.4))
+        painter.setPen(QPen(self._colours(span.phase)[0], self._theme.stroke(2.4)))
         painter.setBrush(self._theme.panel)
         painter.drawEllipse(centre, THUMB - 1.2, THUMB - 1.2)

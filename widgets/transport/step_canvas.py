@@ -270,7 +270,7 @@ class StepCanvas(QAbstractSlider):
             # At least some pixels, so that the first step of many can be seen.
             painter.drawRoundedRect(area.adjusted(0, 0, here - area.right(), 0), 4, 4)
             painter.drawPixmap(0, 0, self._drawn)
-            painter.setPen(QPen(theme.selection, 3.0 if self.hasFocus() else 2.0))
+            painter.setPen(QPen(theme.selection, theme.stroke(3.0 if self.hasFocus() else 2.0)))
             painter.drawLine(QPointF(here, 0), QPointF(here, area.bottom()))
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.selection)
@@ -312,7 +312,7 @@ class StepCanvas(QAbstractSlider):
         free = 0.0
         for number in numbers:
             x, label = self.x_of(number - 0.5), f"{number:,}"
-            painter.setPen(QPen(theme.line_strong, 1))
+            painter.setPen(QPen(theme.line_strong, theme.stroke(1)))
             painter.drawLine(QPointF(x, area.bottom() - 3), QPointF(x, area.bottom()))
             wide = metrics.horizontalAdvance(label)
             left = min(max(0.0, x - wide / 2), self.width() - wide)
@@ -331,7 +331,7 @@ class StepCanvas(QAbstractSlider):
             painter.drawEllipse(QPointF(self.x_of(number - 0.5), area.bottom() - 3.5), 1.8, 1.8)
         for number in _thinned(sorted({change.step for change in self._marks.rates})):
             x = self.x_of(number - 0.5)
-            painter.setPen(QPen(theme.parameter, 1.2, Qt.PenStyle.DashLine))
+            painter.setPen(QPen(theme.parameter, theme.stroke(1.2), Qt.PenStyle.DashLine))
             painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.parameter)
@@ -341,11 +341,12 @@ class StepCanvas(QAbstractSlider):
     def _draw_curves(self, painter: QPainter) -> None:
         area = self._area().adjusted(0, 3, 0, -6)
         share = _scale(self._curves)
+        wide = self._theme.stroke(1.6)
         for at, curve in enumerate(self._curves):
             color = self.colors()[at % len(self.colors())]
-            pen = QPen(color, 1.6)
+            pen = QPen(color, wide)
             if dashes := DASHES[at % len(DASHES)]:
-                pen.setDashPattern([dash / 1.6 for dash in dashes])
+                pen.setDashPattern([dash / wide for dash in dashes])
             painter.setPen(pen)
             x = area.left() + area.width() * curve.at / self.maximum()
             y = area.bottom() - area.height() * share(curve.numbers)
@@ -353,7 +354,7 @@ class StepCanvas(QAbstractSlider):
                 painter.drawPolyline(QPolygonF([QPointF(*point) for point in part.tolist()]))
             bad = x[~np.isfinite(curve.numbers)]
             if len(bad):
-                painter.setPen(QPen(self._theme.error, 2.0))
+                painter.setPen(QPen(self._theme.error, self._theme.stroke(2.0)))
                 painter.drawLine(QPointF(bad[0], area.top()), QPointF(bad[0], area.bottom()))
 
     def colors(self) -> tuple[QColor, ...]:

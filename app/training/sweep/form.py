@@ -11,7 +11,7 @@ from gradscribe.app.training.sweep.trials import DRAWS, Sweep
 from gradscribe.engine.protocol.setup import Setup, SetupError
 from gradscribe.engine.protocol.training.catalogue import CatalogueEntry
 from gradscribe.playback.translation import ngettext, tr, translated
-from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
+from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, spin_box, vbox
 from gradscribe.widgets.base.labels import Heading, Label, plain_label, sheet
 from gradscribe.widgets.base.theme import Theme
 
@@ -229,6 +229,9 @@ class SweepForm(QWidget):
         for field in (*fields, *self.rows):
             field.setEnabled(not is_running)
         self.draws.setEnabled(not is_running and self.sweep is not None and bool(self.sweep.drawn))
+        if self.window().isActiveWindow():
+            # The button that was pressed is gone, and the fields take no input.
+            (self.stop if is_running else self.start).setFocus()
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
@@ -236,7 +239,7 @@ class SweepForm(QWidget):
 
 
 def _spin(low: int, high: int, value: int, tip: str) -> QSpinBox:
-    box = QSpinBox()
+    box = spin_box()
     box.setRange(low, high)
     box.setValue(value)
     box.setGroupSeparatorShown(True)

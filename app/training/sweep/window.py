@@ -277,6 +277,7 @@ class SweepWindow(QWidget):
         self.table.select(number)
         if row.setup:
             self.opened.emit(self.process.folder.parent / row.setup)
+            self.form.say(tr("Trial {number} trains on the training page", number=number))
         else:
             self.form.say(tr("Trial {number} has not ended yet", number=number))
 

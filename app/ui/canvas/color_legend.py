@@ -140,7 +140,7 @@ class ColorScaleBar(QWidget):
             share = step / _STEPS
             place = 2 * share - 1 if key.scale == "signed" else share
             blend.setColorAt(share, tints.color_at(key.scale, place, theme.dark))
-        painter.setPen(QPen(theme.line_strong, 1))
+        painter.setPen(QPen(theme.line_strong, theme.stroke(1)))
         painter.setBrush(blend)
         painter.drawRoundedRect(bar, 3, 3)
         last = max(1, len(key.ticks) - 1)
@@ -148,7 +148,7 @@ class ColorScaleBar(QWidget):
             x = bar.left() + bar.width() * n / last
             flags = shapes.LEFT if n == 0 else shapes.RIGHT if n == last else shapes.CENTER
             left = {shapes.LEFT: x, shapes.RIGHT: x - 70}.get(flags, x - 35)
-            painter.setPen(QPen(theme.line_strong, 1))
+            painter.setPen(QPen(theme.line_strong, theme.stroke(1)))
             painter.drawLine(round(x), 14, round(x), 17)
             row = QRectF(left, 17, 70, self.height() - 17)
             shapes.write(painter, row, label, theme.ink2, 11 * theme.scale, 500, flags)

@@ -32,7 +32,7 @@ class ExampleThumbnail(QWidget):
         try:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.translate(inner.center() - QPointF(wide, high) * zoom / 2)
-            painter.setPen(QPen(theme.edge, 1))
+            painter.setPen(QPen(theme.edge, theme.stroke(1)))
             for line in picture.lines:
                 points = zip(line[::2], line[1::2], strict=True)
                 painter.drawPolyline(QPolygonF([QPointF(x, y) * zoom for x, y in points]))

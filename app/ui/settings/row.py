@@ -38,6 +38,7 @@ class SettingRow(QFrame):
         self.back = push_button(tr("Reset"), self, self._reset, "quiet")
         self.back.setAccessibleName(tr("Reset {setting}", setting=row.title))
         self.editor = make_editor(row, check, self)
+        self.title.setBuddy(self.editor.widget)
         self.editor.edited.connect(self._put)
         self.editor.refused.connect(self._show_problem)
         self._lay_out()

@@ -45,7 +45,7 @@ SLOWEST_UPDATE_S = 0.1
 STEPS_AFTER_FAILURE = 300
 """Steps that the correct run of a pair makes on its own after the run with a mistake failed."""
 
-LIVE_S = 0.25
+LIVE_S = 0.5
 """Longest time for which steps are repeated for a tape that nobody asked for."""
 MEMORY_EVERY_S = 0.25
 MEMORY_GROWTH = 1 << 29
@@ -130,8 +130,8 @@ class HostedRun:
         self._next_send_at = 0.0
         """Time at which to send its curves next."""
         self.next_measure_at = 0.0
-        self._step_s = LIVE_S
-        """Seconds that the last measured step took."""
+        self._step_s = math.inf
+        """Seconds of the fastest measured step."""
         self.is_slow = False
         """True if a step takes longer than the maximum time between updates."""
         self.pace = ViewScheduler()
@@ -341,7 +341,7 @@ class HostedRun:
         if not self._conditions.reached and (count == 1 or alone or measures):
             measured_at = time.perf_counter()
             noting = measure.measure_step(self.run, self._conditions)
-            self._step_s = time.perf_counter() - measured_at
+            self._step_s = min(self._step_s, time.perf_counter() - measured_at)
             self.next_measure_at = begun + max(MEASURE_S, noting / UPDATE_SHARE["reference"])
         self._check()
         return begun, due

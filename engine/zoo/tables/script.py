@@ -173,7 +173,7 @@ class TableProgram:
         return (
             f"row {self.table.row_number(label)}, column {name!r}: nothing there{said}; rows with "
             f"missing values: {int(rows.sum()):,} of {len(frame):,}. "
-            'Set "missing" to "leave rows out", "mean" or "own category"'
+            'Choose "leave rows out", "mean" or "own category" for missing values'
         )
 
     def _check_used(self) -> None:

@@ -72,7 +72,7 @@ def test_the_status_line_says_how_to_leave_the_editor(ready):
 def test_f6_leads_through_the_training_page(ready, qtbot):
     ready.workspaces.show_workspace("training")
     ready.train_link.greet()
-    qtbot.waitUntil(lambda: ready.workspaces.is_whole)
+    qtbot.waitUntil(lambda: ready.workspaces.is_whole, timeout=30_000)
     page = ready.workspaces.widgets
     qtbot.waitUntil(lambda: page.form.parts["schedule"].choice.count() > 0)
     page.bar.play.setFocus()

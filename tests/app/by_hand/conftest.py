@@ -59,10 +59,11 @@ class Bench:
 
 
 @pytest.fixture
-def bench(window, link, record):
+def bench(window, link, record, qtbot):
     link.greet()
     made = Bench(window, link, record)
     made.load(SOURCE)
     window.show()
     made.hand.open()
+    qtbot.waitUntil(lambda: window.presenter.is_drawn)
     return made

@@ -154,3 +154,9 @@ def test_one_s_own_program_is_one_s_own_again_after_it(settled, link, path):
     learn.leave(settled.context)
     assert settled.session.doc.source == "z = 1\n"
     assert not settled.session.doc.foreign
+
+
+def test_a_lesson_is_seen_also_where_the_training_page_was(settled):
+    settled.workspaces.current = "training"
+    learn.open_lesson(settled.context, catalogue.builtin(catalogue.summaries()[0].file))
+    assert settled.workspaces.current == "program"

@@ -122,3 +122,8 @@ def test_no_word_is_cut_off_in_a_narrow_window_with_large_text(settled, qtbot):
     for one in page.tiles[:4]:
         assert one.height() >= one.heightForWidth(one.width()) - 1
     page.leave()
+
+
+def test_it_leaves_when_a_key_goes_to_a_page_below(page, settled):
+    settled.workspaces.show_workspace("program")
+    assert not page.isVisible()

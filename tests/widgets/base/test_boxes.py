@@ -2,10 +2,11 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QWidget
 
-from gradscribe.widgets.base.boxes import hbox, push_button, vbox
+from gradscribe.widgets.base.boxes import hbox, push_button, spin_box, vbox
 from gradscribe.widgets.base.labels import Label
+from gradscribe.widgets.base.theme import Theme
 
 
 @pytest.mark.parametrize(
@@ -35,6 +36,22 @@ def test_a_number_is_a_stretch(shown):
     hbox(host, (parts[0], 1), (parts[1], 3), spacing=0)
     shown(host, 400, 80)
     assert [part.width() for part in parts] == [100, 300]
+
+
+def test_numbers_in_a_spin_box_begin_where_the_text_of_a_field_does(shown):
+    host, field, spin = QWidget(), QLineEdit("12"), spin_box()
+    vbox(host, field, spin)
+    before = QApplication.instance().styleSheet()
+    QApplication.instance().setStyleSheet(Theme.load("light").stylesheet())
+    try:
+        shown(host, 200, 90)
+        lefts = []
+        for edit in (field, spin.lineEdit()):
+            edit.setCursorPosition(0)
+            lefts.append(edit.mapTo(host, edit.cursorRect().topLeft()).x())
+    finally:
+        QApplication.instance().setStyleSheet(before)
+    assert abs(lefts[0] - lefts[1]) <= 2
 
 
 def test_a_button_that_is_too_narrow_elides_its_text_instead_of_cutting_both_ends(shown):

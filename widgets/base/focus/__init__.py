@@ -1,1 +1,1 @@
-"""The keyboard focus: the ring that shows it."""
+"""The keyboard focus: the ring that shows it, and the order in which Tab leads it on."""

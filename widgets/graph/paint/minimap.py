@@ -109,7 +109,7 @@ class Minimap:
         size = seen.size() * zoom
         window = QRectF(middle - QPointF(size.width() / 2, size.height() / 2), size)
         window = window.intersected(box.adjusted(2, 2, -2, -2))
-        painter.setPen(QPen(drawing.theme.selection, 1.6))
+        painter.setPen(QPen(drawing.theme.selection, drawing.theme.stroke(1.6)))
         painter.setBrush(faded(drawing.theme.selection, 0.10))
         painter.drawRoundedRect(window, 3, 3)
 

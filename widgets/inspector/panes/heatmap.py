@@ -217,15 +217,15 @@ class HeatView(QWidget):
             self._paint_image(painter, wide, high)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         if self.hasFocus():
-            painter.setPen(QPen(self.theme.selection, 1, Qt.PenStyle.DotLine))
+            painter.setPen(QPen(self.theme.selection, self.theme.stroke(1), Qt.PenStyle.DotLine))
             painter.drawRect(QRectF(0.5, 0.5, columns * wide - 1, rows * high - 1))
         if self.row is not None and self.row < rows:
-            painter.setPen(QPen(self.theme.selection, 2))
+            painter.setPen(QPen(self.theme.selection, self.theme.stroke(2)))
             box = QRectF(0, self.row * high, columns * wide, high)
             painter.drawRoundedRect(box.adjusted(1, 0, -1, 0), 3, 3)
         if self.chosen is not None:
             row, column = self.chosen
-            painter.setPen(QPen(self.theme.selection, 2))
+            painter.setPen(QPen(self.theme.selection, self.theme.stroke(2)))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             box = QRectF(column * wide, row * high, max(4.0, wide), max(4.0, high))
             painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), 3, 3)
@@ -304,7 +304,7 @@ class HeatView(QWidget):
         painter.drawText(QPointF(0, base), left)
         painter.drawText(QPointF(x + width + 8, base), right)
         painter.translate(x, 0)
-        painter.setPen(QPen(self.theme.line, 1))
+        painter.setPen(QPen(self.theme.line, self.theme.stroke(1)))
         painter.setBrush(blend)
         painter.drawRoundedRect(bar, 2, 2)
         painter.translate(-x, 0)

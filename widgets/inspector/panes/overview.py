@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QSpinBox, 
 
 from gradscribe.playback.text import formatting as words
 from gradscribe.playback.translation import tr
-from gradscribe.widgets.base.boxes import hbox, push_button, vbox
+from gradscribe.widgets.base.boxes import hbox, push_button, spin_box, vbox
 from gradscribe.widgets.base.labels import Heading, Label
 from gradscribe.widgets.inspector.panes import titles
 from gradscribe.widgets.inspector.panes.page import InspectorPage, Side
@@ -129,7 +129,7 @@ class SliceSelector:
         if size <= BUTTONS_UP_TO:
             self._setters.append(self._buttons(dim, size, row, line))
         else:
-            spin = QSpinBox(row)
+            spin = spin_box(row)
             spin.setRange(0, size - 1)
             spin.setWrapping(True)
             spin.setAccessibleName(tr("Index of dimension {dim}", dim=dim))

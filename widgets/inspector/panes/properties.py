@@ -61,11 +61,12 @@ class PropertiesPane(Pane):
         # Else the longest title makes all of a narrow inspector wider than what is seen of it.
         box.setMinimumWidth(LEAST_CHOICE)
         box.activated.connect(lambda at: self._ask(changed, str(box.itemData(at))))
-        title = Label("caption", changed, host).fit_text()
+        label = Label("caption", changed, host).fit_text()
         # Whole in a narrow inspector: the drop-down elides its text, a label would cut it off.
-        title.setMinimumWidth(0)
-        title.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Preferred)
-        hbox(host, title, box, spacing=6)
+        label.setMinimumWidth(0)
+        label.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Preferred)
+        label.setBuddy(box)
+        hbox(host, label, box, spacing=6)
         return box, host
 
     def _ask(self, changed: Property, choice: str) -> None:

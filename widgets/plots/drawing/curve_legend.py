@@ -44,16 +44,16 @@ def draw_legend(
     painter.setFont(mono_font(SIZE * theme.scale))
     letters = QFontMetricsF(painter.font())
     lines = wrap_entries(entries, area.width(), letters)
-    tall = letters.height() + 2
+    tall, wide = letters.height() + 2, theme.stroke(2)
     if len(lines) > MOST_LINES or len(lines) * tall > SHARE * area.height():
         return area
     top = area.bottom() - len(lines) * tall
     for row, line in enumerate(lines):
         x, y = area.left(), top + row * tall
         for name, color, dashes in line:
-            pen = QPen(color, 2)
+            pen = QPen(color, wide)
             if dashes:
-                pen.setDashPattern([dash / 2 for dash in dashes])
+                pen.setDashPattern([dash / wide for dash in dashes])
                 pen.setCapStyle(Qt.PenCapStyle.FlatCap)
             painter.setPen(pen)
             painter.drawLine(QLineF(x, y + tall / 2, x + STROKE, y + tall / 2))

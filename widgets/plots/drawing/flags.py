@@ -34,7 +34,7 @@ def draw_flags(painter: QPainter, axes: AxesFrame, flags: Sequence[StepFlag], th
     frame = axes.area
     painter.save()
     for column in sorted({column for column, _ in flag_columns(axes, flags)}):
-        painter.setPen(QPen(faded(theme.parameter, 0.75), 1, Qt.PenStyle.DashLine))
+        painter.setPen(QPen(faded(theme.parameter, 0.75), theme.stroke(1), Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(column, frame.top()), QPointF(column, frame.bottom()))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.parameter)

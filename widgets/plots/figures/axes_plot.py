@@ -167,7 +167,7 @@ class FigureAxesPlot(Plot):
         with np.errstate(all="ignore"):
             points = self.drawn_axes.points(line.x, line.y)
         if not line.is_scatter:
-            painter.setPen(QPen(color, 1.8))
+            painter.setPen(QPen(color, self.theme.stroke(1.8)))
             draw_polyline(painter, points)
             return
         looks, which = (Mark("circle", color, self.theme.panel, MARK),), np.zeros(len(points), int)

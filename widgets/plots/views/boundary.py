@@ -276,7 +276,7 @@ class BoundaryPlot(Plot):
         ends = np.array([room.left(), room.bottom()] * 2) + lines * (
             np.array([room.width() / columns, -room.height() / rows] * 2)
         )
-        painter.setPen(QPen(self.theme.ink, 1.4))
+        painter.setPen(QPen(self.theme.ink, self.theme.stroke(1.4)))
         painter.drawLines([QLineF(*line) for line in ends.tolist()])
 
     def draw_over(self, painter: QPainter) -> None:

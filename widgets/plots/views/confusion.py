@@ -84,13 +84,14 @@ class ConfusionMatrix(Plot):
         held = [c for part, c in self._parts.items() if chosen in ("both", part) and len(c)]
         self._counts = np.sum(held, axis=0) if held else np.zeros((0, 0), np.intp)
         right, total = int(np.trace(self._counts)), int(self._counts.sum())
-        self.set_caption(
-            tr(
-                "rows are the truth, columns the answer · {right} of {total} right",
+        words = tr("rows are the truth, columns the answer")
+        if total:
+            words = tr(
+                "rows are the truth, columns the answer · {right:,} of {total:,} right",
                 right=right,
                 total=total,
             )
-        )
+        self.set_caption(words)
         if self.cell is not None and max(self.cell) >= len(self._counts):
             self.cell = None
         self.refresh()
@@ -112,7 +113,8 @@ class ConfusionMatrix(Plot):
         """Draw the table, without sums."""
         kinds = len(self._counts)
         if not kinds:
-            draw_placeholder(painter, area, self.theme, tr("No classes here"))
+            words = tr("No classes here") if self._parts else tr("No answers yet")
+            draw_placeholder(painter, area, self.theme, words)
             return
         metrics = QFontMetricsF(self.theme.font(11, 500))
         left = min(90.0, max(metrics.horizontalAdvance(name) for name in self._names) + 10)
@@ -144,7 +146,11 @@ class ConfusionMatrix(Plot):
         share = count / whole
         fill = mix(full, self.theme.panel2, 0.12 + 0.5 * share) if count else self.theme.panel2
         is_chosen = (row, column) == self.cell
-        outline = QPen(self.theme.selection, 2) if is_chosen else QPen(Qt.PenStyle.NoPen)
+        outline = (
+            QPen(self.theme.selection, self.theme.stroke(2))
+            if is_chosen
+            else QPen(Qt.PenStyle.NoPen)
+        )
         painter.setPen(outline)
         painter.setBrush(fill)
         painter.drawRoundedRect(box, 4, 4)
@@ -152,7 +158,7 @@ class ConfusionMatrix(Plot):
             return
         painter.setPen(self.theme.ink if count else self.theme.ink3)
         painter.setFont(self.theme.font(12, 600 if right else 500))
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(count))
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, f"{count:,}")
 
     # Mouse and keyboard
 

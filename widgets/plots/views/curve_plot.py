@@ -290,7 +290,7 @@ class CurvePlot(Plot):
     def _draw_position(self, painter: QPainter, frame: QRectF) -> None:
         if self.position is not None:
             x = self._column(frame, self.position)
-            painter.setPen(QPen(self.theme.selection, 1.5))
+            painter.setPen(QPen(self.theme.selection, self.theme.stroke(1.5)))
             painter.drawLine(QPointF(x, frame.top()), QPointF(x, frame.bottom()))
 
     def _column(self, frame: QRectF, step: float) -> float:
@@ -311,7 +311,7 @@ class CurvePlot(Plot):
         if lines:
             at = min((near[0] for _, near in lines), key=lambda x: abs(x - step))
         x = self._column(frame, at)
-        painter.setPen(QPen(self.theme.line_strong, 1, Qt.PenStyle.DashLine))
+        painter.setPen(QPen(self.theme.line_strong, self.theme.stroke(1), Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(x, frame.top()), QPointF(x, frame.bottom()))
         for curve, near in lines:
             for point in finite_points(
@@ -377,7 +377,7 @@ def draw_bubble(
     left = at.x() + 12 if at.x() + 12 + width < frame.right() else at.x() - 12 - width
     left = max(frame.left(), left)
     top = min(max(frame.top(), at.y() - height / 2), max(frame.top(), frame.bottom() - height))
-    painter.setPen(QPen(theme.line_strong, 1))
+    painter.setPen(QPen(theme.line_strong, theme.stroke(1)))
     painter.setBrush(theme.panel)
     painter.drawRoundedRect(QRectF(left, top, width, height), 7, 7)
     for row, (word, color) in enumerate(zip(words, colors, strict=True)):

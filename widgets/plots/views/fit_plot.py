@@ -244,7 +244,7 @@ class FitPlot(Plot):
             return
         fit = np.zeros_like(y) if over else self._fit_values()
         ends = np.hstack([self.drawn_axes.points(self._x, y), self.drawn_axes.points(self._x, fit)])
-        painter.setPen(QPen(faded(self.theme.backward, 0.45), 1))
+        painter.setPen(QPen(faded(self.theme.backward, 0.45), self.theme.stroke(1)))
         known = ends[~np.isnan(ends).any(axis=1)]
         painter.drawLines([QLineF(*line) for line in known.tolist()])
 
@@ -263,7 +263,7 @@ class FitPlot(Plot):
         x, y = self._true
         if not x.size or (over and not self._curve[0].size):
             return
-        pen = QPen(self.theme.ink, 2.0, Qt.PenStyle.DashLine)
+        pen = QPen(self.theme.ink, self.theme.stroke(2.0), Qt.PenStyle.DashLine)
         painter.setPen(pen)
         left = np.interp(x, *self._curve) if over else 0.0
         draw_polyline(painter, self.drawn_axes.points(x, y - left))
@@ -272,7 +272,7 @@ class FitPlot(Plot):
         x, y = self._curve
         if not x.size:
             return
-        painter.setPen(QPen(self.theme.forward, 2.4))
+        painter.setPen(QPen(self.theme.forward, self.theme.stroke(2.4)))
         draw_polyline(painter, self.drawn_axes.points(x, np.zeros_like(y) if over else y))
 
     def _draw_hover(self, painter: QPainter, frame: QRectF, y: Floats) -> None:

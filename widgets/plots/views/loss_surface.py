@@ -275,7 +275,7 @@ class LossSurface(Plot):
             painter.drawText(QPointF(bar.right() + 4, top + metrics.ascent()), label)
 
     def _draw_lines(self, painter: QPainter) -> None:
-        painter.setPen(QPen(faded(self.theme.ink, 0.3), 1))
+        painter.setPen(QPen(faded(self.theme.ink, 0.3), self.theme.stroke(1)))
         for lines in self._lines:
             ends = np.hstack(
                 [self.drawn_axes.points(*lines[:, :2].T), self.drawn_axes.points(*lines[:, 2:].T)]

@@ -316,7 +316,7 @@ class UnitMaps(Plot):
         painter.setClipPath(clip, Qt.ClipOperation.IntersectClip)
         painter.drawImage(box, image)
         painter.restore()
-        painter.setPen(QPen(self.theme.line, 1))
+        painter.setPen(QPen(self.theme.line, self.theme.stroke(1)))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRoundedRect(box, 5, 5)
 
@@ -340,7 +340,7 @@ class UnitMaps(Plot):
             left = max(area.left() + 4, box.left() - side - 18)
         top = min(max(area.top() + 4, box.center().y() - side / 2), area.bottom() - side - below)
         card = QRectF(left, top, side + 8, side + below)
-        painter.setPen(QPen(self.theme.line_strong, 1))
+        painter.setPen(QPen(self.theme.line_strong, self.theme.stroke(1)))
         painter.setBrush(self.theme.panel)
         painter.drawRoundedRect(card, 8, 8)
         large = QRectF(left + 4, top + 4, side, side)

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QScrollArea,
-    QSpinBox,
     QWidget,
 )
 
@@ -18,7 +17,7 @@ from gradscribe.engine.protocol.training import Parameter, RunStarted, ViewReply
 from gradscribe.engine.protocol.training.replies import MAX_VIEW_PARAMETERS
 from gradscribe.playback.explain.update import number, update_lines
 from gradscribe.playback.translation import tr
-from gradscribe.widgets.base.boxes import vbox
+from gradscribe.widgets.base.boxes import spin_box, vbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label, plain_label, sheet
 from gradscribe.widgets.base.theme import Theme, mono_font
@@ -44,7 +43,7 @@ class UpdateCheck(QWidget):
         self.parameter = Choice()
         self.parameter.setAccessibleName(tr("Parameter"))
         self.parameter.currentIndexChanged.connect(self._choose)
-        self.element = QSpinBox()
+        self.element = spin_box()
         self.element.setAccessibleName(tr("Element"))
         self.element.setToolTip(tr("Number of the element, counted row by row from 0"))
         self.element.valueChanged.connect(self._show)

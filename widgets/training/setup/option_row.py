@@ -60,6 +60,7 @@ class OptionRow(QWidget):
         if not isinstance(self.editor, QPlainTextEdit):
             ignore_wheel(self.editor)
         self.editor.setAccessibleDescription(translated(option.help))
+        self.label.setBuddy(self.editor)
         self._lay_out(title)
         self.set_value(option.default)
 

@@ -54,6 +54,23 @@ def test_a_trial_without_a_result_is_not_opened(window, qtbot):
     assert window.form.words.said() == "Trial 2 has not ended yet"
 
 
+def test_the_keyboard_goes_to_the_button_that_replaces_the_one_that_was_pressed(window, qtbot):
+    window.show()
+    qtbot.waitUntil(window.isActiveWindow)
+    form = window.form
+    form.start.setFocus()
+    form.set_running(True)
+    assert form.stop.hasFocus()
+    form.set_running(False)
+    assert form.start.hasFocus()
+
+
+def test_a_trial_that_opens_is_said(window):
+    window._begin(rows(0.5, 0.25))
+    window.open_trial(2)
+    assert window.form.words.said() == "Trial 2 trains on the training page"
+
+
 def test_ten_thousand_trials_are_shown(window):
     window._begin(rows(*(1 / at for at in range(1, 10_001))))
     assert window.table.model().rowCount() == 10_000

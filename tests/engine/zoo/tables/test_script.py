@@ -185,7 +185,7 @@ def test_rows_are_numbered_as_in_the_file(program):
 WORDS = [
     ("a,b\n1,2\nx,3\n4,5\n", {}, "row 3, column 'a': 'x' is no number (the only one); correct it"),
     ("a,b\n1,2\n?,3\n4,5\n", {}, "row 3, column 'a': nothing there ('?' is read so); rows with"),
-    ("a,b\n1,2\n,3\n4,5\n", {}, 'Set "missing" to "leave rows out", "mean" or "own category"'),
+    ("a,b\n1,2\n,3\n4,5\n", {}, 'Choose "leave rows out", "mean" or "own category" for missing'),
     ("a,b\n1,red\n2,blue\n3,red\n", {}, "'red' is no number; the column holds 2"),
     ("a,b\n1,red\n2,blue\n3,red\n", {}, 'with "classes": true they are learned as classes'),
     ("a,b\n1,2024-01-01\n2,2024-01-02\n", {}, "row 2, column 'b': '2024-01-01' is a date"),

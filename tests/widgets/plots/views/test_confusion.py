@@ -59,6 +59,11 @@ def test_the_part_stays_as_the_run_goes_on(plot):
     assert plot.accessibleDescription().endswith("5 of 5 right")
 
 
+def test_nothing_is_counted_before_there_is_an_answer(plot):
+    plot.clear()
+    assert plot.accessibleDescription() == "rows are the truth, columns the answer"
+
+
 def click(plot, cell):
     QTest.mouseClick(plot.canvas, Qt.MouseButton.LeftButton, pos=plot.place_of(cell).toPoint())
 

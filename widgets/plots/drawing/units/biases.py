@@ -40,7 +40,7 @@ def biases_of(
 def draw_biases(painter: QPainter, biases: Sequence[BiasSquare], theme: Theme) -> None:
     """Draw biases, blue above zero and orange below; full colour is at 1 or the largest size."""
     scale = max([1.0, *(abs(bias.number) for bias in biases if math.isfinite(bias.number))])
-    painter.setPen(QPen(theme.ink3, 1))
+    painter.setPen(QPen(theme.ink3, theme.stroke(1)))
     for bias in biases:
         painter.setBrush(heat.color(bias.number, scale, theme.dark))
         painter.drawRect(bias.box)

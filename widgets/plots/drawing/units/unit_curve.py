@@ -13,7 +13,7 @@ def draw_unit_curve(
     painter: QPainter, box: QRectF, numbers: NDArray[np.float32], theme: Theme
 ) -> None:
     """Draw the output of a unit over its only input."""
-    painter.setPen(QPen(theme.line, 1))
+    painter.setPen(QPen(theme.line, theme.stroke(1)))
     painter.setBrush(theme.panel2)
     painter.drawRoundedRect(box, 5, 5)
     finite = np.isfinite(numbers)
@@ -28,5 +28,5 @@ def draw_unit_curve(
     points[:, 1] = 0.5 if high == low else (numbers.astype(np.float64) - low) / (high - low)
     points[:, 1] *= -inside.height()
     points[:, 1] += inside.bottom()
-    painter.setPen(QPen(theme.forward, 1.5))
+    painter.setPen(QPen(theme.forward, theme.stroke(1.5)))
     painter.drawPolyline(to_polygon(points[finite]))
