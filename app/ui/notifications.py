@@ -4,9 +4,16 @@ from dataclasses import replace
 from functools import partial
 
 import shiboken6
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent
-from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QSizePolicy, QWidget
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QBoxLayout,
+    QFrame,
+    QPushButton,
+    QSizePolicy,
+    QWidget,
+)
 
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.runtime.notice import Notice
@@ -16,6 +23,10 @@ from gradscribe.widgets.base.broken_text import BREAK, BrokenTextLabel
 from gradscribe.widgets.base.labels import plain_label, tip
 
 MARGIN = 12
+BESIDES = 30
+"""Pixels of the margins of the card, and between text and the button that hides it."""
+MOST_SHARE = 0.7
+"""Most of the width that choices take next to the text."""
 
 
 class NotificationBar(QWidget):
@@ -46,9 +57,13 @@ class NotificationBar(QWidget):
         self.hide_button.setToolTip(tr("Hide this"))
         self.hide_button.setAccessibleName(tr("Hide this"))
         self.hide_button.clicked.connect(self._leave)
-        self._row = hbox(self.card, margins=(14, 6, 8, 6), spacing=8)
-        for part in (self.text, self.count, self.hide_button):
-            self._row.addWidget(part, int(part is self.text))
+        self._choices, self._inside = hbox(None, spacing=8), hbox(None, spacing=8)
+        self._inside.addWidget(self.text, 1)
+        self._inside.addLayout(self._choices)
+        row = hbox(self.card, margins=(14, 6, 8, 6), spacing=8)
+        row.addLayout(self._inside, 1)
+        for part in (self.count, self.hide_button):
+            row.addWidget(part)
         outer = hbox(self, margins=(MARGIN, MARGIN, MARGIN, 0))
         outer.addWidget(self.card)
         self.hide()
@@ -141,7 +156,7 @@ class NotificationBar(QWidget):
         while len(self._made) < len(notice.choices):
             button = QPushButton(self.card)
             button.clicked.connect(partial(self._choose, len(self._made)))
-            self._row.insertWidget(1 + len(self._made), button)
+            self._choices.addWidget(button)
             self._made.append(button)
         for button in self._made:
             # Hide even if shown again below, so that focus does not stay on a relabelled button.
@@ -149,6 +164,26 @@ class NotificationBar(QWidget):
         for button, (label, _) in zip(self._made, notice.choices, strict=False):
             button.setText(label)
             button.show()
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Put the choices below the text, and below each other, if there is no space next to it."""
+        widths = [button.sizeHint().width() + self._choices.spacing() for button in self.buttons]
+        room = self.width() - 2 * MARGIN - BESIDES - self.hide_button.sizeHint().width()
+        flat, stacked = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self._inside.setDirection(stacked if sum(widths) > MOST_SHARE * room else flat)
+        self._choices.setDirection(stacked if sum(widths) > room else flat)
+
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Arrange the choices for another width; called by Qt."""
+        super().resizeEvent(happened)
+        self._arrange()
+
+    def changeEvent(self, happened: QEvent) -> None:
+        """Arrange the choices for another size of text; called by Qt."""
+        super().changeEvent(happened)
+        if happened.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange):
+            self._arrange()
 
     def _speak(self, notice: Notice) -> None:
         if self.accessibleName() != notice.text:

@@ -151,12 +151,15 @@ class RunTable(QWidget):
         """
         changed = set[int]()
         gone = "" if line.alive else tr("\nOnly its curves are kept; it cannot continue")
+        more = tr("\nDiffers by {differs}", differs=line.differs) if line.differs else ""
+        more = "" if line.current else more
         for column, word in enumerate(_words(line)):
             item = self.table.item(row, column)
             if item is None:
                 item = _cell(column)
                 self.table.setItem(row, column, item)
-            font, tooltip = item.font(), tip(f"{word}{gone}".strip())
+            detail = gone if column else f"{more}{gone}"
+            font, tooltip = item.font(), tip(f"{word}{detail}".strip())
             if item.text() != word or font.bold() != line.current:
                 changed.add(column)
                 font.setBold(line.current)
@@ -291,7 +294,14 @@ class _Table(QTableWidget):
         self._share()
 
     def _share(self) -> None:
-        room = self.viewport().width() - self._numbers
+        room, end = self.viewport().width() - self._numbers, self.columnCount() - 1
+        # Names that are cut all look alike: the differences are in their tips, too.
+        is_hidden = end not in self._chosen.chosen and room - self._title < self._least_name
+        self.setColumnHidden(end, is_hidden)
+        if is_hidden:
+            with self._chosen.fitting() as fit:
+                fit(0, max(min(self._name, SHORT_NAME), room))
+            return
         # A list of differences may be very long: it is elided beyond two fifths of the width.
         last = min(self._last, max(self._title, 2 * room // 5))
         name = min(self._name, max(LEAST_NAME, room - last))
@@ -301,7 +311,12 @@ class _Table(QTableWidget):
             fit(0, name)
             # Qt's own stretching leaves the last column too wide once it was pushed out of view.
             left = room - self.columnWidth(0)
-            fit(self.columnCount() - 1, max(self._title, left))
+            fit(end, max(self._title, left))
+
+    @property
+    def _least_name(self) -> int:
+        """Pixels of the names that come before the differences."""
+        return min(self._name, LEAST_NAME)
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
         """Distribute the width again; called by Qt."""

@@ -11,7 +11,7 @@ from gradscribe.widgets.base.splitter import GripSplitter
 from gradscribe.widgets.training.step_graph import StepGraph
 
 GRAPH = tr("Graph")
-LEAST_WIDTH, LEAST_HEIGHT = 270, 110
+LEAST_WIDTH, LEAST_HEIGHT = 260, 110
 """Least width of a column and least height of a panel."""
 WIDE_FROM = (1380, 780)
 """Width and height of the page from which the graph has a column: that of a window of 1440 x 900,

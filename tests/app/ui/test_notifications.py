@@ -200,3 +200,29 @@ def test_the_keyboard_goes_back_to_where_it_was(qtbot):
     press(bar, "Run")
     assert bar.isHidden()
     assert ground.focusWidget() is editor
+
+
+def test_choices_that_leave_no_space_for_the_text_stand_below_it(notices, qtbot):
+    notices.parentWidget().resize(1200, 300)
+    notices.parentWidget().show()
+    name = "a run with a long name"
+    notices.post(
+        Notice(
+            "a",
+            f"Work that was not saved: {name} at step 149 and {name} at step 26,970",
+            ((f"Continue {name}", print), (f"Continue {name}", print)),
+        )
+    )
+    needed = sum(button.sizeHint().width() + 8 for button in notices.buttons)
+    for width, rows in ((3 * needed, 1), (needed + 150, 2), (needed, 3)):
+        notices.resize(width, 300)
+
+        def arranged(width=width, rows=rows):
+            boxes = [part.geometry() for part in (notices.text, *notices.buttons)]
+            assert all(notices.card.rect().contains(box) for box in boxes)
+            hints = [button.sizeHint().width() for button in notices.buttons]
+            assert [box.width() for box in boxes[1:]] >= hints
+            assert boxes[0].width() > width // 3
+            assert len({box.center().y() // 8 for box in boxes}) == rows
+
+        qtbot.waitUntil(lambda arranged=arranged: arranged() is None)

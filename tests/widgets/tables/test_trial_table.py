@@ -6,6 +6,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QStyle, QStyleOptionViewItem
 
+from gradscribe.widgets.base.columns.widths import chosen
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.tables.trial_table import TrialTable, TrialTableRow
 
@@ -92,3 +93,11 @@ def test_numbers_that_come_later_are_whole_in_any_order_and_in_bold(table):
         ("8.26123e-05", "8.26123e-05"),
         ("0.000231617", "0.000231617"),
     ]
+
+
+def test_a_section_that_is_stretched_is_not_taken_for_the_users_choice(table):
+    table.show()
+    for width in (700, 900, 600):
+        table.resize(width, 200)
+        table.grab()
+    assert chosen().get("trials", {}) == {}

@@ -39,7 +39,7 @@ def test_a_long_name_gives_way_to_what_a_run_differs_by(table):
     table.show_runs((line(1, LONG, "lr 0.5, batch 32"), line(2, "my own")))
     inner = table.table
     assert right_end(inner) <= inner.viewport().width()
-    assert inner.item(0, 0).toolTip() == LONG
+    assert inner.item(0, 0).toolTip().startswith(LONG)
     assert inner.columnWidth(0) < inner.sizeHintForColumn(0)
 
 
@@ -80,9 +80,9 @@ def test_nothing_is_moved_aside_when_a_long_name_comes_after_a_short_one(table):
         assert not table.table.horizontalScrollBar().maximum()
 
 
-def test_in_a_narrow_panel_a_name_gives_way_before_a_scroll_bar_is_needed(table, qtbot):
+def test_in_a_narrow_panel_names_have_the_space_of_the_differences(table, qtbot):
     """The panel is as wide as that of a window of 1440 pixels."""
-    table.show_runs((line(2, LONG + " from step 151", "current"), line(1, LONG)))
+    table.show_runs((line(2, LONG + " from step 151", "lr 0.5"), line(1, LONG)))
     inner, header = table.table, table.table.horizontalHeader()
     numbers = sum(inner.columnWidth(column) for column in range(1, 5))
     title = header.sectionSizeHint(5)
@@ -90,12 +90,25 @@ def test_in_a_narrow_panel_a_name_gives_way_before_a_scroll_bar_is_needed(table,
     for name in (SHORT_NAME, SHORT_NAME + 30, LEAST_NAME - 1):
         table.resize(numbers + title + name + spare, 240)
         qtbot.waitUntil(lambda: not inner.horizontalScrollBar().maximum())
-        assert SHORT_NAME <= inner.columnWidth(0) <= name
-        assert inner.columnWidth(5) >= title
-    assert inner.columnWidth(5) >= inner.sizeHintForColumn(5), "what differs is whole, too"
-    table.resize(numbers + title + SHORT_NAME + spare - 40, 240)
+        assert inner.isColumnHidden(5)
+        assert inner.columnWidth(0) == title + name
+    assert "Differs by lr 0.5" in inner.item(0, 0).toolTip()
+    table.resize(numbers + title + LEAST_NAME + spare, 240)
+    assert not inner.isColumnHidden(5)
+    assert inner.columnWidth(5) >= max(title, inner.sizeHintForColumn(5))
+    table.resize(numbers + SHORT_NAME + spare - 40, 240)
     assert inner.columnWidth(0) == SHORT_NAME
     qtbot.waitUntil(lambda: inner.horizontalScrollBar().maximum() > 0)
+
+
+def test_short_names_leave_the_differences_where_they_are(table):
+    table.show_runs((line(2, "b", "lr 0.5"), line(1, "a")))
+    inner = table.table
+    spare = table.width() - inner.viewport().width()
+    needed = sum(inner.columnWidth(column) for column in range(1, 5))
+    title = inner.horizontalHeader().sectionSizeHint(5)
+    table.resize(needed + title + inner.sizeHintForColumn(0) + spare, 240)
+    assert not inner.isColumnHidden(5)
 
 
 def widths(table):

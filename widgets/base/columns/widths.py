@@ -68,7 +68,10 @@ class ColumnWidths(QObject):
             self._is_fitting = before
 
     def _note(self, column: int, before: int, width: int) -> None:
-        # Before it is shown, and while it is stretched, a header gives widths by itself.
+        # Before it is shown, and to a section that is stretched, a header gives widths by itself.
+        last = self._header.logicalIndex(self._header.count() - 1)
+        if self._header.stretchLastSection() and column == last:
+            return
         if not self._is_fitting and before and width and self._header.isVisible():
             self.chosen[column] = max(LEAST, min(MOST, width))
 

@@ -87,7 +87,7 @@ class ConfusionMatrix(Plot):
         words = tr("rows are the truth, columns the answer")
         if total:
             words = tr(
-                "rows are the truth, columns the answer · {right} of {total} right",
+                "rows are the truth, columns the answer · {right:,} of {total:,} right",
                 right=right,
                 total=total,
             )
@@ -158,7 +158,7 @@ class ConfusionMatrix(Plot):
             return
         painter.setPen(self.theme.ink if count else self.theme.ink3)
         painter.setFont(self.theme.font(12, 600 if right else 500))
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(count))
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, f"{count:,}")
 
     # Mouse and keyboard
 
