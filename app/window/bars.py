@@ -23,6 +23,8 @@ from gradscribe.widgets.transport.buttons import TransportButtons
 LAYERS: tuple[Layer, ...] = ("values", "gradients", "shapes")
 MIN_TITLE_WIDTH = 120
 """Least width of the title, which is elided in the middle, in pixels."""
+WHOLE_TITLE_WIDTH = 240
+"""Width up to which a title is shown whole rather than the words around it, in pixels."""
 MARGINS = 60
 """Total width of the bar's margins and gaps, in pixels."""
 REMARK_MS = 6000
@@ -162,8 +164,10 @@ class TopBar(QFrame):
         taken = sum(_room(extra) for group in extras for extra in group)
         taken += self._fixed_width() + least
         taken += self._layers_width(folds)
-        for group in extras:
-            tight = taken > self.width()
+        for number, group in enumerate(extras):
+            # Counts and the word Speed say less than the end of the title.
+            wanted = min(whole, WHOLE_TITLE_WIDTH) - least if number < 2 else 0
+            tight = taken + wanted > self.width()
             for extra in group:
                 extra.setVisible(not tight)
                 taken -= _room(extra) if tight else 0

@@ -196,13 +196,13 @@ def _moved(index: Index, change: Change) -> ExplanationRow:
     before, after = snapshot_text.value(old), snapshot_text.value(new)
     is_written = new is None or new.numel <= snapshot_text.MAX_WRITTEN_ELEMENTS
     by = snapshot_text.distance(old, new)
-    # Nothing of a small change is left in so few digits.
-    is_hidden = before == after and bool(by)
+    # Nothing of a small change, or of none, is left in so few digits.
+    is_hidden = before == after and by is not None
     if new is None or (is_written and not is_hidden):
         return ExplanationRow(name, "", f"{before} → {after}", True)
-    moved = "unchanged" if by == 0 else tr("moved by {number}", number=formatting.number(by or 0.0))
+    moved = tr("moved by {number}", number=formatting.number(by)) if by else tr("unchanged")
     number = after if is_written else formatting.shape(new.shape)
-    return ExplanationRow(name, "changed" if by is None else moved, number, True)
+    return ExplanationRow(name, tr("changed") if by is None else moved, number, True)
 
 
 def _reset(index: Index, event: Event, _position: int) -> _Parts:
@@ -280,7 +280,9 @@ def _error(index: Index, _event: Event, _position: int) -> _Parts:
     if problem is None:
         return "", tr("The program raised an error"), []
     message = problem.message[:400].rstrip(".")
-    words = filter(None, (translated(message), translated(problem.hint)))
+    # torch indents parts of long messages by tabs, which would take a third of a narrow panel.
+    message = translated(message).replace("\t", "  ")
+    words = filter(None, (message, translated(problem.hint)))
     return problem.type, ". ".join(words), []
 
 

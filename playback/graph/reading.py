@@ -226,7 +226,9 @@ class CardReader:
         old, new = self.number(look.before), self.number(look.snapshot)
         if old is not None and new is not None:
             before, after = _leaf_number(old), _leaf_number(new)
-            if before == after and old != new:
+            if old == new:
+                return tr("unchanged")
+            if before == after:
                 # Nothing of the change is left in so few digits.
                 return tr("moved by {number}", number=formatting.number(abs(new - old)))
             return f"{before} → {after}"
@@ -236,8 +238,10 @@ class CardReader:
             self._moves[pair] = snapshot_text.distance(first, second)
         moved = self._moves[pair]
         if moved is None:
-            return "updated"
-        return tr("moved by {number}", number=formatting.number(moved)) if moved else "unchanged"
+            return tr("updated")
+        if not moved:
+            return tr("unchanged")
+        return tr("moved by {number}", number=formatting.number(moved))
 
     def label(self, look: WireLook, several: bool) -> str:
         """Return the label of the gradient on a wire; empty where none came back.

@@ -111,7 +111,10 @@ def sentence(cell: Cell, others: Sequence[Cell], shapes: Mapping[str, Shape], ah
             else tr("{here} comes from no cell of these tensors", here=here)
         )
     parts = [cells_text(name.strip(), cells, shapes[name]) for name, cells in groups.items()]
-    return f"{here} {('reaches' if ahead else tr('comes from'))} {tr(' and ').join(parts)}"
+    there = tr(" and ").join(parts)
+    if ahead:
+        return tr("{here} reaches {there}", here=here, there=there)
+    return tr("{here} comes from {there}", here=here, there=there)
 
 
 def storage_offset(cells: Cells, index: int) -> int:

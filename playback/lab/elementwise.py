@@ -65,7 +65,7 @@ def _sentence(tensors: list[Tensor], width: int, whole: list[int], clash: list[b
         "Shapes are aligned from the right; {join} is stretched to {shape} without being copied.",
         "Shapes are aligned from the right; {join} are stretched to {shape} without being copied.",
         len(moved),
-        join=" and ".join(moved),
+        join=tr(" and ").join(moved),
         shape=formatting.shape(tuple(whole)),
     )
 

@@ -36,11 +36,13 @@ def explain_shapes(source: str, shapes: Mapping[str, Shape], results: Sequence[S
             return found
     if result is None:
         return AxisTable("")
-    many = (
-        tr(", the first of {results_count} results", results_count=len(results))
-        if len(results) > 1
-        else ""
-    )
-    return AxisTable(
-        tr("The result has shape {shape}{many}.", shape=formatting.shape(result), many=many)
-    )
+    shape = formatting.shape(result)
+    if len(results) > 1:
+        return AxisTable(
+            tr(
+                "The first of {results_count} results has shape {shape}.",
+                results_count=len(results),
+                shape=shape,
+            )
+        )
+    return AxisTable(tr("The result has shape {shape}.", shape=shape))

@@ -21,24 +21,28 @@ _ON_LISTS = frozenset(("cat", "concat", "concatenate", "stack", "hstack", "vstac
 _TAKEN = frozenset(("torch", "nn", "F", "optim", "math", "np", "tensor", "param", "device"))
 """Names that are defined in every program and must not be reassigned."""
 _KINDS = ("float", "bfloat", "int", "uint", "bool", "complex")
+_LETTERS = "abcdefghijklmnop"
 _ATTRIBUTES = frozenset(("T", "mT", "H", "mH", "real", "imag"))
 
 
 def program_for(tape: Tape, op: Op) -> str:
     """Return a complete program that creates the operands of ``op`` and ends with ``op``."""
     values = {value.id: value for value in tape.values}
-    names = _names([values[i] for i in op.inputs if i in values])
+    names = _names(tape, [values[i] for i in op.inputs if i in values])
     made = [_maker(name, values[i], tape.snapshots) for i, name in names.items()]
     return "\n".join([*made, _call(op, names)]) + "\n"
 
 
-def _names(inputs: list[Value]) -> dict[int, str]:
+def _names(tape: Tape, inputs: list[Value]) -> dict[int, str]:
+    """Return value -> variable: its own, without one a letter that no variable of the tape is."""
+    known = {value.name for value in tape.values}
+    letters = "".join(x for x in _LETTERS if x not in known) or _LETTERS
     found: dict[int, str] = {}
     taken, longer = set[str](), dict[str, str]()
     for value in inputs:
         plain = value.name.replace(".", "_")
         fits = plain.isidentifier() and not keyword.iskeyword(plain) and plain not in _TAKEN
-        name = plain if fits else "abcdefghijklmnop"[len(found) % 16]
+        name = plain if fits else letters[len(found) % len(letters)]
         if value.id in found:
             continue
         short, name = name, longer.get(name, name)

@@ -2,7 +2,7 @@
 
 from gradscribe.playback.lab.axes import AxisRow, AxisTable, Chip, Shape, normalize_axis
 from gradscribe.playback.lab.call import ParsedCall, Tensor
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import ngettext, tr
 
 _OPS = (
     "sum mean prod max min amax amin std var argmax argmin any all norm logsumexp median nansum "
@@ -60,21 +60,25 @@ def reduce(call: ParsedCall, result: Shape | None) -> AxisTable | None:
 
 def _sentence(axes: list[int], dims: int, keep: bool) -> str:
     if len(axes) == dims:
-        whole = tr("All cells become one number")
         return (
-            tr("{whole}; keepdim leaves axes of size 1.", whole=whole)
+            tr("All cells become one number; keepdim leaves axes of size 1.")
             if keep
-            else f"{whole}: a scalar."
+            else tr("All cells become one number: a scalar.")
         )
     names = tr(" and ").join(map(str, axes))
-    word = tr("Axis") if len(axes) == 1 else tr("Axes")
     if keep:
-        return tr(
-            "{word} {names} folded to size 1, so that the result broadcasts back.",
-            word=word,
+        return ngettext(
+            "Axis {names} is folded to size 1, so that the result broadcasts back.",
+            "Axes {names} are folded to size 1, so that the result broadcasts back.",
+            len(axes),
             names=names,
         )
-    return tr("{word} {names} folded away: the cells along it become one.", word=word, names=names)
+    return ngettext(
+        "Axis {names} is folded away: the cells along it become one.",
+        "Axes {names} are folded away: the cells along them become one.",
+        len(axes),
+        names=names,
+    )
 
 
 RULES = dict.fromkeys(_OPS, reduce)

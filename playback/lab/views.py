@@ -42,13 +42,15 @@ def reshape(call: ParsedCall, result: Shape | None) -> AxisTable | None:
             other = math.prod(wanted)
             has, asked = formatting.shape(tensor.shape), formatting.shape(tuple(wanted))
             sentence = tr(
-                "{has} holds {total} elements, {asked} ", has=has, total=total, asked=asked
+                "{has} holds {total} elements, {asked} would hold {other}.",
+                has=has,
+                total=total,
+                asked=asked,
+                other=other,
             )
             clash: dict[int, Kind] = dict.fromkeys(range(len(wanted)), "clash")
             rows.append(axis_row("wanted", tuple(wanted), clash))
-            return AxisTable(
-                tr("{sentence}would hold {other}.", sentence=sentence, other=other), tuple(rows)
-            )
+            return AxisTable(sentence, tuple(rows))
         return AxisTable(
             tr("The new shape has to hold {total} elements.", total=total), tuple(rows)
         )
@@ -126,8 +128,10 @@ def squeeze(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     )
     if not gone:
         return AxisTable(tr("No axis of size 1 is there to leave out: the shape stays."), rows)
-    many = ngettext("{count} axis", "{count} axes", len(gone))
-    return AxisTable(tr("{many} of size 1 left out.", many=many), rows)
+    sentence = ngettext(
+        "{count} axis of size 1 is left out.", "{count} axes of size 1 are left out.", len(gone)
+    )
+    return AxisTable(sentence, rows)
 
 
 def unsqueeze(call: ParsedCall, result: Shape | None) -> AxisTable | None:

@@ -43,7 +43,7 @@ from gradscribe.widgets.editor.style import Band, Phase
 QUIET_MS = 2000
 """Time after typing during which the view does not scroll to the playing line."""
 STRIP_SHARE = 0.55
-"""Largest share of the height for an error with an edit; in less the hint is left out."""
+"""Largest share of the height for an error; a higher one is shortened."""
 MOST_MEASURED = 300
 """Maximum number of marked lines measured to find the columns of the marks."""
 

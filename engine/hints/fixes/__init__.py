@@ -48,8 +48,10 @@ def _first_good(fault: FailedProgram) -> str:
             return program
         if before is not None and after is not None and _position(after) > _position(before):
             further.append((program, after))
-    # An indented line that belongs to nothing is what a wrong edit leaves behind.
-    good = [pair for pair in further if pair[1].msg != "unexpected indent"]
+    # An indented line that belongs to nothing is what a wrong edit leaves behind, unless there was
+    # another further down.
+    left = "unexpected indent"
+    good = [pair for pair in further if pair[1].msg != left or fault.message == left]
     return _go_on(*good[0], fault.message) if good else ""
 
 

@@ -19,6 +19,10 @@ use_original_builtins(globals())
 
 LEAST_ROUNDS = 3
 """Fewest rounds of a line that are sent."""
+LEAST_UNROOTED = 12
+"""Fewest rounds of a line that are sent before any scalar on which backward is called is."""
+LEAST_BEFORE_ROOT = 120
+"""The same while backward was called on a scalar that has not had `LEAST_ROUNDS` yet."""
 MOST_LINES = 64
 """Most lines whose scalars are followed."""
 EVENTS_AT_ONCE = 4_000
@@ -86,8 +90,20 @@ class LiveScalars:
         if self._loops is not None and self._loops.is_light and stop == len(events):
             self._read_columns(stop)
         return tuple(
-            one.take() for one in self._found.values() if one.numbers and one.rounds >= LEAST_ROUNDS
+            one.take() for one in self._found.values() if one.numbers and self._is_due(one)
         )
+
+    def _is_due(self, scalar: _Growing) -> bool:
+        """Return whether a scalar has had enough rounds.
+
+        What a step computes before its loss has its third round first, and would be taken for it.
+        """
+        if scalar.called:
+            return scalar.rounds >= LEAST_ROUNDS
+        roots = [one.rounds for one in self._found.values() if one.called]
+        if not roots:
+            return scalar.rounds >= LEAST_UNROOTED
+        return scalar.rounds >= (LEAST_ROUNDS if max(roots) >= LEAST_ROUNDS else LEAST_BEFORE_ROOT)
 
     def _read_columns(self, position: int, last: int | None = None) -> None:
         """Take the losses of steps that are not recorded in full, up to the step ``last``."""

@@ -74,6 +74,19 @@ def test_the_device_grows_only_into_space_that_is_free(bar, title):
     assert len(texts) >= 3
 
 
+def test_the_word_speed_gives_way_to_the_end_of_a_title(bar):
+    bar.show_counts("")
+    bar.show_doc(Doc(title="One step of a GAN"))
+    narrowest = next(w for w in range(1000, 2000, 5) if _has_whole_title(bar, w))
+    assert not bar._buttons.speed_label.isVisible()
+    assert all(_has_whole_title(bar, width) for width in range(narrowest, 2000, 20))
+
+
+def _has_whole_title(bar, width):
+    bar.resize(width, 50)
+    return bar.title.text() == "One step of a GAN"
+
+
 def test_a_narrow_bar_keeps_buttons_and_layers(bar):
     bar.resize(1000, 50)
     assert not bar.counts.isVisible()

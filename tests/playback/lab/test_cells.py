@@ -44,6 +44,8 @@ def test_cells_belong_both_ways():
     shapes = {"a": (2, 3), "b": (3, 2), "result": (2, 2)}
     said = sentence(Cell("result", 1), belongings.of(Cell("result", 1)), shapes, ahead=False)
     assert said == "result[0, 1] comes from a[0, :] and b[:, 1]"
+    said = sentence(Cell("a", 0), belongings.of(Cell("a", 0)), shapes, ahead=True)
+    assert said == "a[0, 0] reaches result[0, :]"
 
 
 def test_a_cell_lies_where_numpy_says():

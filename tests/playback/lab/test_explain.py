@@ -89,6 +89,21 @@ def test_the_result_of_the_table_is_torchs(source, shape, word):
         assert shown == [str(size) for size in results[0]]
 
 
+def test_axes_that_are_folded_and_several_results_are_whole_sentences():
+    def said(source, result):
+        return explain_shapes(source, {"x": (4, 3, 1)}, result).sentence
+
+    two = said("x.sum(dim=(0, 1))", [(1,)])
+    assert two == "Axes 0 and 1 are folded away: the cells along them become one."
+    one = said("x.sum(dim=1)", [(4, 1)])
+    assert one == "Axis 1 is folded away: the cells along it become one."
+    kept = said("x.sum(dim=0, keepdim=True)", [(1, 3, 1)])
+    assert kept == "Axis 0 is folded to size 1, so that the result broadcasts back."
+    assert said("x.squeeze()", [(4, 3)]) == "1 axis of size 1 is left out."
+    assert said("x.view(5)", []) == "4 × 3 × 1 holds 12 elements, 5 would hold 5."
+    assert said("x.frexp()", [(4, 3, 1)] * 2) == "The first of 2 results has shape 4 × 3 × 1."
+
+
 def test_a_wrong_view_is_told_with_its_counts():
     axes = explain_shapes("x.view(5)", {"x": (4, 3)}, [])
     assert "12" in axes.sentence

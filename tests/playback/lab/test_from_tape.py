@@ -42,6 +42,13 @@ def test_the_lines_make_the_op_again(source):
     torch.testing.assert_close(found, expected, rtol=0, atol=0, equal_nan=True)
 
 
+def test_a_nameless_tensor_is_not_called_as_a_variable_of_the_program():
+    tape = run.record("a = torch.ones(2, 2)\nc = a + 1\ns = (a @ c).softmax(dim=1)")
+    assert program_for(tape, tape.ops[-1]) == (
+        "b = torch.tensor([[4.0, 4.0], [4.0, 4.0]])\nb.softmax(dim=1)\n"
+    )
+
+
 def test_a_big_tensor_keeps_its_shape():
     tape = run.record("x = torch.randn(300, 5)\ny = x * 2")
     probed = lab.probe(Probe(1, program_for(tape, tape.ops[-1])))

@@ -6,7 +6,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from gradscribe.playback.code.lines import LineMark
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor.line_layout import VisibleRow
-from gradscribe.widgets.editor.line_marks import LineMarks
+from gradscribe.widgets.editor.line_marks import MARGIN, LineMarks
 from gradscribe.widgets.editor.style import EditorStyle
 
 BOTH = LineMark(1, "n", "0.8814", "0.2071", reached=True)
@@ -229,3 +229,15 @@ def test_a_number_that_has_no_room_leaves_no_empty_box(qtbot, px):
         for width in range(110, 600, 3):
             for one in place(marks, row(), width=float(width)):
                 assert one.value is None or one.value_text, width
+
+
+def test_a_gradient_that_has_no_room_is_a_mark_as_narrow_as_its_sign(marks):
+    marks.set_marks({1: LineMark(1, "out", "", "∇ 1.6761", reached=True)})
+    bare = set()
+    for width in range(110, 400):
+        for one in place(marks, row(), width=float(width)):
+            if one.gradient is not None and not one.gradient_text:
+                bare.add(one.gradient.width())
+                assert one.gradient.right() == pytest.approx(width - MARGIN)
+    (sign,) = bare
+    assert sign < 25

@@ -100,13 +100,14 @@ class ProblemStrip(QWidget):
     def height_for(self, width: int, most: int = 0) -> int:
         """Return the height for ``width`` pixels; 0 without a problem.
 
-        If that would be more than ``most`` pixels (0: no limit), an edit takes the hint's place.
+        If that would be more than ``most`` pixels (0: no limit), message and hint have a line each,
+        and an edit takes the hint's place.
         """
         if self._problem is None or self._style is None:
             return 0
         self._is_compact = False
         height = self._height(width)
-        if most and height > most and self._edit:
+        if most and height > most:
             self._is_compact = True
             height = self._height(width)
         return height
@@ -135,11 +136,11 @@ class ProblemStrip(QWidget):
             problem.type + place, Qt.TextElideMode.ElideRight, max(0, room - beside)
         )
         result = [(head, title, "error")]
-        most = 1 if self._is_compact else MESSAGE_LINES
+        most, hints = (1, 1) if self._is_compact else (MESSAGE_LINES, HINT_LINES)
         message = wrap_text(translated(problem.message), QFontMetricsF(body), room, most)
-        advice = wrap_text(translated(problem.hint), QFontMetricsF(hint), room, HINT_LINES)
+        advice = wrap_text(translated(problem.hint), QFontMetricsF(hint), room, hints)
         result += [(body, text, "ink") for text in message]
-        if not self._is_compact:
+        if not (self._is_compact and self._edit):
             result += [(hint, text, "ink2") for text in advice]
         return result + self._edit_lines(body, room)
 

@@ -62,6 +62,9 @@ class PropertiesPane(Pane):
         box.setMinimumWidth(LEAST_CHOICE)
         box.activated.connect(lambda at: self._ask(changed, str(box.itemData(at))))
         label = Label("caption", changed, host).fit_text()
+        # Whole in a narrow inspector: the drop-down elides its text, a label would cut it off.
+        label.setMinimumWidth(0)
+        label.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Preferred)
         label.setBuddy(box)
         hbox(host, label, box, spacing=6)
         return box, host

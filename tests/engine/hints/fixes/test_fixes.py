@@ -76,6 +76,13 @@ def test_what_python_cannot_read_is_fixed(source, line):
     run(fix)
 
 
+def test_lines_that_start_too_far_right_in_two_places_all_move():
+    source = "x = 1\n  y = x\n  print(y)\nprint(x)\n   z = y\nprint(z)\n"
+    fix = failed(source).fix
+    assert changed(source, fix) == ["y = x", "print(y)", "z = y"]
+    run(fix)
+
+
 def test_a_fix_goes_as_far_as_the_next_mistake_of_another_kind():
     source = "x = (1\ny = 2\nfor i in [1]\n    pass\n"
     fix = failed(source).fix

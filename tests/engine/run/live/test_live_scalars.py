@@ -80,18 +80,28 @@ def test_what_was_read_is_not_read_again(watched, monkeypatch):
 
 def test_only_the_last_scalar_of_a_line_counts(watched):
     found = read(
-        watched, "x = torch.tensor(2.0)\nfor i in range(5):\n    y = ((x + i) * 3).exp()\n"
+        watched, "x = torch.tensor(2.0)\nfor i in range(15):\n    y = ((x + i) * 3).exp()\n"
     )
     (one,) = (one for one in found if one.line == 3)
     x = torch.tensor(2.0)
     # The line after the last is not there: what it may still take is not yet sent.
-    assert list(one.numbers) == [((x + i) * 3).exp().item() for i in range(5)][: len(one.numbers)]
-    assert len(one.numbers) >= 4
+    assert list(one.numbers) == [((x + i) * 3).exp().item() for i in range(15)][: len(one.numbers)]
+    assert len(one.numbers) >= 14
+
+
+def test_what_is_computed_before_the_loss_is_never_sent_without_it(watched, monkeypatch):
+    source = LOOP.replace("loss = (w - 3) ** 2", "fit = (w - 3) ** 2\n    loss = fit + w.abs()")
+    # Read event by event, as if the program were that slow.
+    monkeypatch.setattr(live_scalars, "EVENTS_AT_ONCE", 1)
+    execute(Run(1, source))
+    reads = [watched.reader.read() for _ in watched.log.events]
+    first = next(filter(None, reads))
+    assert [(one.line, one.called, len(one.numbers)) for one in first] == [(3, 0, 3), (4, 5, 3)]
 
 
 def test_tensors_booleans_and_complex_numbers_are_left_out(watched):
     source = (
-        "x = torch.ones(3)\nz = torch.tensor(1j)\nfor i in range(5):\n"
+        "x = torch.ones(3)\nz = torch.tensor(1j)\nfor i in range(15):\n"
         "    a = x * i\n    b = x.sum() > i\n    c = z * i\n    x.add(1)\n"
     )
     assert [one.line for one in read(watched, source) if one.line in (4, 6, 7)] == []

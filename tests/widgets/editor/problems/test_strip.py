@@ -6,7 +6,7 @@ from PySide6.QtGui import QFontMetricsF, QGuiApplication
 
 from gradscribe.engine.protocol.tape import Place, Problem
 from gradscribe.widgets.base.theme import Theme, contrast, ui_font
-from gradscribe.widgets.editor.problems.strip import ProblemStrip, problem_text, wrap_text
+from gradscribe.widgets.editor.problems.strip import PAD_Y, ProblemStrip, problem_text, wrap_text
 from gradscribe.widgets.editor.style import EditorStyle
 
 PROBLEM = Problem(
@@ -61,6 +61,18 @@ def test_a_narrow_strip_is_higher_but_never_high(strip):
     assert wide < narrow
     strip.set_problem(Problem("E", "long " * 10_000, "hint " * 10_000))
     assert strip.height_for(260) <= narrow + 40
+
+
+def test_a_long_error_in_a_low_editor_leaves_message_and_hint_a_line_each(strip):
+    strip.set_problem(Problem("RuntimeError", "Missing keys " * 20, "b.weight is (2, 4) " * 20))
+    whole = strip.height_for(240)
+    assert strip.height_for(240, whole) == whole
+    low = strip.height_for(240, whole - 1)
+    # Title, message and hint; without a limit message and hint have two lines each.
+    line = (whole - low) / 2
+    assert whole == pytest.approx(2 * PAD_Y + 5 * line, abs=4)
+    assert "Missing keys" in strip.toolTip()
+    assert strip.toolTip().count("Missing keys") == 20
 
 
 def test_the_tooltip_holds_the_whole_message_as_plain_text(strip):

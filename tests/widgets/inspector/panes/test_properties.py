@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 
+from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.inspector.panes.page import ProgramState, Selection
 from gradscribe.widgets.inspector.panes.properties import OLD_TEXT, PropertiesPane
 from tests.widgets.inspector.panes.programs import FAN, TRAIN, page
@@ -120,3 +121,13 @@ def test_a_narrow_inspector_is_not_made_wider(pane, width):
     pane.layout().activate()
     for box in (pane.requires_grad, pane.retain_grad, pane.dtype, pane.device):
         assert box.mapTo(pane, box.rect().topRight()).x() < width
+
+
+def test_titles_of_drop_downs_are_whole_in_a_narrow_inspector(pane):
+    pane.refresh(page_of(TRAIN, "x"))
+    pane.resize(190, 300)
+    titles = [x for x in pane.findChildren(Label) if x.said() in ("dtype", "device")]
+    assert len(titles) == 2
+    for title in titles:
+        assert title.width() >= title.sizeHint().width()
+    assert pane.minimumSizeHint().width() <= 190

@@ -9,7 +9,7 @@ from PySide6.QtGui import QBrush, QColor, QLinearGradient, QPainter
 
 from gradscribe.playback.graph.coloring import Scale, Tint
 from gradscribe.playback.translation import tr
-from gradscribe.widgets.base.theme import Theme, faded, mix
+from gradscribe.widgets.base.theme import Theme, contrast, faded, mix
 from gradscribe.widgets.graph.paint import heat, shapes
 
 _ALARMS = {"↓": tr("↓ vanishing"), "↑": tr("↑ exploding")}
@@ -17,6 +17,8 @@ BADGE_OVERLAP = 6.0
 """Distance that a badge reaches into its card: not as far as the first line of text."""
 GROUND = 0.26
 """Share of the colour in a card's fill: its text must stay readable."""
+LEAST_CONTRAST = 4.5
+"""Least contrast of a name with the colour under it."""
 _GROUPS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#7F7F7F")
 """The palette of Okabe and Ito (2008), made for every kind of colour vision; grey for black."""
 _HUES = {"gradient": 0.0, "amount": 155.0}
@@ -62,6 +64,17 @@ def weakest_color(tint: Tint, dark: bool) -> QColor:
 def card_fill(tint: Tint, theme: Theme) -> QColor:
     """Return a card's fill, pale enough for readable text in ink."""
     return mix(color(tint, theme.dark), theme.surface, GROUND)
+
+
+def name_color(tint: Tint, theme: Theme) -> QColor:
+    """Return the colour of a name that is written on the full colour of a tint.
+
+    On that of a folded module's range the name is in the middle.
+    """
+    ground = mix(weakest_color(tint, theme.dark), color(tint, theme.dark), 0.5)
+    inks = (theme.ink, theme.surface, QColor("black"), QColor("white"))
+    legible = (ink for ink in inks if contrast(ink, ground) >= LEAST_CONTRAST)
+    return next(legible, max(inks, key=lambda ink: contrast(ink, ground)))
 
 
 def blend(tint: Tint, box: QRectF, theme: Theme, pale: bool) -> QBrush:

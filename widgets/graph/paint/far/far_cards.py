@@ -243,7 +243,8 @@ def _colors(
         if tint is not None:
             fill = tints.card_fill(tint, theme) if named else tints.color(tint, theme.dark)
         border = theme.color(kind) if kind in LEAVES else theme.line_strong
-        return fill, theme.ink if tint is not None and tint.alarm else border, theme.ink
+        ink = tints.name_color(tint, theme) if tint is not None and not named else theme.ink
+        return fill, theme.ink if tint is not None and tint.alarm else border, ink
     if kind in LEAVES:
         return theme.color(f"{kind}_soft"), theme.color(kind), theme.ink
     if kind == "loss" and reading.state == "reached":

@@ -35,6 +35,12 @@ def test_text_can_be_read_on_every_ground(theme):
         assert contrast(theme.ink2, ground) >= (7 if theme.high_contrast else 3.0), tint
 
 
+def test_a_name_can_be_read_on_every_full_colour(theme):
+    for tint in every():
+        ground = tints.color(tint, theme.dark)
+        assert contrast(tints.name_color(tint, theme), ground) >= 4.5, tint
+
+
 @pytest.mark.parametrize("scale", ["gradient", "amount"])
 @pytest.mark.parametrize("eye", colour_vision.EYES)
 def test_more_looks_like_more_to_every_eye(theme, scale, eye):

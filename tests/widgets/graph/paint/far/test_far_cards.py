@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QRectF
 
+from gradscribe.playback.graph.coloring import Tint
 from gradscribe.playback.graph.reading import CardReading
-from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.graph.paint.card import bubbles
+from gradscribe.widgets.base.theme import Theme, contrast
+from gradscribe.widgets.graph.paint.card import bubbles, tints
 from gradscribe.widgets.graph.paint.card.cards import CardStyle
 from gradscribe.widgets.graph.paint.far import far_cards
 from tests.widgets.pixels import painted
@@ -59,6 +60,25 @@ def test_an_update_leaves_the_picture_of_its_parameter_uncovered(
     covered = picture.intersected(pill)
     assert covered.width() * covered.height() < 0.2 * picture.width() * picture.height()
     assert written[-1] == short
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.9, 1.0])
+def test_a_name_on_a_full_colour_is_written_in_what_can_be_read(qapp, monkeypatch, theme, share):
+    m, look, inks = Maker(), Theme.load(theme), []
+    m.card("w", "op", "pow", (6, 6), 1.0)
+    reading = CardReading("reached", tinted=True, tint=Tint("x", "gradient", share))
+    monkeypatch.setattr(
+        far_cards.shapes, "write", lambda _p, _row, _text, ink, *_more: inks.append(ink)
+    )
+    painted(
+        lambda p: far_cards.paint(
+            p, m.picture.cards[0], QRectF(0, 0, 144, 48), reading, CardStyle(look), 0.5, named=False
+        ),
+        (160, 90),
+        zoom=0.5,
+    )
+    assert contrast(inks[0], tints.color(reading.tint, look.dark)) >= 4.5
 
 
 @pytest.mark.parametrize("zoom", [0.45, 0.5, 0.6, 0.7])
