@@ -2,6 +2,7 @@
 
 import linecache
 import math
+import time
 
 import msgspec
 import torch
@@ -13,7 +14,11 @@ from gradscribe.engine.record.freeze import freeze, leaves
 from gradscribe.engine.record.recorder import Recorder
 from gradscribe.engine.run.errors import USER_ERRORS
 from gradscribe.engine.train.runs.run import TrainingRun
-from gradscribe.engine.train.source.program import TrainingProgram, suppress_warnings
+from gradscribe.engine.train.source.program import (
+    ProgramError,
+    TrainingProgram,
+    suppress_warnings,
+)
 
 FILENAME = "<training step>"
 EVENTS = 20_000
@@ -39,6 +44,21 @@ def record_step(run: TrainingRun, step: int | None = None) -> tuple[Tape, str, i
         run.load(now)
         run.problem = problem
     return tape, source, step
+
+
+def step_seconds(run: TrainingRun) -> float:
+    """Return the seconds that the next step takes; infinity if it fails. The run is unchanged."""
+    now, problem = run.state(), run.problem
+    begun = time.perf_counter()
+    try:
+        with suppress_warnings():
+            run.program.step(run.draw())
+        return time.perf_counter() - begun
+    except (ProgramError, *USER_ERRORS):
+        return math.inf
+    finally:
+        run.load(now)
+        run.problem = problem
 
 
 def _recorded(run: TrainingRun) -> tuple[Tape, str]:

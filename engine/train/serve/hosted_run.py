@@ -287,6 +287,9 @@ class HostedRun:
     def _repeating_s(self, step: int) -> float:
         """Return about how many seconds it takes to repeat the steps that lead to ``step``."""
         count = step - self.run.checkpoints.before(step).step
+        if count and self._step_s == math.inf:
+            # As of a run that was restored.
+            self._step_s = record_step.step_seconds(self.run)
         return count * self._step_s if count else 0.0
 
     def save(self) -> None:

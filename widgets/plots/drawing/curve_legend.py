@@ -44,16 +44,16 @@ def draw_legend(
     painter.setFont(mono_font(SIZE * theme.scale))
     letters = QFontMetricsF(painter.font())
     lines = wrap_entries(entries, area.width(), letters)
-    tall, wide = letters.height() + 2, theme.stroke(2)
+    tall, stroke = letters.height() + 2, theme.stroke(2)
     if len(lines) > MOST_LINES or len(lines) * tall > SHARE * area.height():
         return area
     top = area.bottom() - len(lines) * tall
     for row, line in enumerate(lines):
         x, y = area.left(), top + row * tall
         for name, color, dashes in line:
-            pen = QPen(color, wide)
+            pen = QPen(color, stroke)
             if dashes:
-                pen.setDashPattern([dash / wide for dash in dashes])
+                pen.setDashPattern([dash / stroke for dash in dashes])
                 pen.setCapStyle(Qt.PenCapStyle.FlatCap)
             painter.setPen(pen)
             painter.drawLine(QLineF(x, y + tall / 2, x + STROKE, y + tall / 2))

@@ -198,6 +198,24 @@ def test_a_live_tape_of_an_earlier_step_that_takes_long_to_repeat_is_that_of_the
     assert all(map(torch.equal, before, hosted.run.program.model.parameters()))
 
 
+def test_the_time_of_a_step_is_measured_where_no_step_was_made_before():
+    said = []
+    host = TrainingHost(said.append)
+    host.take(requests.Train(1, SETUP))
+    for _ in range(10):
+        host.take(requests.StepEvent(1))
+    run = host._runs[1].run
+    before = [p.clone() for p in run.program.model.parameters()]
+    host.take(requests.RecordStep(1, 1, live=True))
+    (found,) = [m for m in said if isinstance(m, StepTape)]
+    assert (run.step, found.step) == (2, 1)
+    assert all(map(torch.equal, before, run.program.model.parameters()))
+    twin = TrainingRun(SETUP)
+    twin.advance(5)
+    run.advance(3)
+    assert all(map(torch.equal, run.program.model.parameters(), twin.program.model.parameters()))
+
+
 def test_a_live_tape_leaves_a_step_that_is_open_alone():
     said = []
     host = TrainingHost(said.append)

@@ -16,7 +16,7 @@ from gradscribe.widgets.plots.drawing.curve_legend import (
 )
 from gradscribe.widgets.plots.step_series import StepSeries
 from gradscribe.widgets.plots.views.curve_plot import CurvePlot, PlotCurve
-from tests.widgets.pixels import near
+from tests.widgets.pixels import near, painted
 
 RED = QColor("#FF0000")
 
@@ -70,3 +70,16 @@ def test_parameters_beside_each_other_differ_in_hue_and_none_comes_twice():
         hues = [depth_color(place, count, True).hsvHueF() for place in range(count)]
         apart = [min(abs(a - b), 1 - abs(a - b)) for i, a in enumerate(hues) for b in hues[:i]]
         assert min(apart) > 0.06
+
+
+def test_the_stroke_of_each_name_is_as_thick_as_that_of_the_first(qapp):
+    entries = [(f"{k}.weight", RED, (4.0, 2.0) if k else ()) for k in range(3)]
+    theme = Theme.load("light")
+
+    def paint(painter):
+        draw_legend(painter, QRectF(0, 0, 400, 60), entries, theme)
+
+    pixels = painted(paint, (400, 60), "#FFFFFF")
+    thick = [near(pixels[:, column], RED) for column in range(400)]
+    assert max(thick) <= 3
+    assert sum(map(bool, thick)) > STROKE
