@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from gradscribe.engine.protocol.messages import CostKind, CostName, CostRow, MeasuredCosts
 from gradscribe.playback.text import formatting
-from gradscribe.playback.translation import ngettext, tr, translated
+from gradscribe.playback.translation import ngettext, pgettext, tr, translated
 
 TITLES: dict[CostKind, str] = {
     "no_grad": tr("no_grad next to grad"),
@@ -14,7 +14,7 @@ COLUMNS = (
     tr("Way"),
     tr("Time"),
     tr("Middle half of the runs"),
-    tr("Runs"),
+    pgettext("how often", "Runs"),
     tr("Memory at most"),
     tr("At the end"),
 )

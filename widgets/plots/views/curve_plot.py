@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.playback.text import formatting
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import pgettext, tr
 from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.plots.drawing.axes import Axis, axis_around
 from gradscribe.widgets.plots.drawing.curve_legend import draw_legend
@@ -96,7 +96,7 @@ class CurvePlot(Plot):
         self.placeholder = tr("Nothing yet")
         self.is_keyed = False
         """True to show a legend below the plot."""
-        self.step_word = tr("Step")
+        self.step_word = pgettext("of a run", "Step")
         """Word for a step, in the bubble under the mouse."""
         self._position: float | None = None
         self.curves: tuple[PlotCurve, ...] = ()

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from gradscribe.engine.protocol.training import DataSample, ViewReply, ViewRequest
 from gradscribe.playback.text import formatting
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import pgettext, tr
 from gradscribe.widgets.base.theme import faded
 from gradscribe.widgets.plots.drawing.axes import Axis, axis_around
 from gradscribe.widgets.plots.drawing.marks import Mark, MarkStamps
@@ -49,7 +49,7 @@ class FitPlot(Plot):
         parent: QWidget | None = None,
         make_canvas: Callable[[Plot], Canvas] = Canvas,
     ) -> None:
-        super().__init__(tr("Fit"), "", parent, make_canvas)
+        super().__init__(pgettext("of a model to points", "Fit"), "", parent, make_canvas)
         self.sight: tuple[Axis | None, Axis | None] = (None, None)
         """The axes in sight; None: the one that shows everything."""
         self.editable = False
