@@ -259,7 +259,7 @@ def _rewrite(index: Index, event: Event, position: int) -> _Parts:
 
 def _print(index: Index, event: Event, _position: int) -> _Parts:
     """Quote what was printed."""
-    printed = index.tape.prints[event.ref].rstrip("\n")
+    printed = index.tape.prints[event.ref].strip()
     return "", f"{printed[:400]}{'…' if len(printed) > 400 else ''}\n\n{INVITATION}", []
 
 

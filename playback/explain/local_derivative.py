@@ -128,7 +128,8 @@ def _factor(edge: int, index: Index) -> str:
     written = naming.parenthesize_slope(names.fill(template))
     if len(written) > _LONGEST:
         return f"× {number}"
-    return f"× {written}" if _is_number(written) else f"× {written} = {number}"
+    bare = written[1:-1] if written.startswith("(") and written.endswith(")") else written
+    return f"× {bare}" if _is_number(bare) else f"× {written} = {number}"
 
 
 def _is_number(written: str) -> bool:

@@ -141,7 +141,7 @@ def _reveal_text(said: StepProgress, truth: str) -> str:
     if not remark:
         return tr("It is {truth}", truth=truth)
     return (
-        tr("{remark} It is {truth}", remark=remark, truth=truth)
+        tr("{remark} It is {truth}.", remark=remark, truth=truth)
         if remark[-1] in ".?"
         else tr("{remark}: it is {truth}", remark=remark, truth=truth)
     )

@@ -244,7 +244,7 @@ def _rare(index: Index, event: Event) -> str:
         gap = tape.gaps[event.ref]
         return tr("{steps_text} passed", steps_text=steps_text(gap))
     if event.kind == "print":
-        return "Printed " + tape.prints[event.ref].rstrip("\n")[:80]
+        return tr("Printed {text}", text=tape.prints[event.ref].strip()[:80])
     return f"{tape.error.type}: {tape.error.message}" if tape.error else tr("An error was raised")
 
 

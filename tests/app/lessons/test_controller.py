@@ -235,7 +235,7 @@ def test_the_mistake_behind_a_prediction_is_said_before_its_answer(room):
     room.run()
     assert room.page.mood == "told"
     assert room.page.verdict == (
-        "2 is the share of one use. How often does <code>y</code> use <code>x</code>? It is 4"
+        "2 is the share of one use. How often does <code>y</code> use <code>x</code>? It is 4."
     )
 
 

@@ -31,6 +31,11 @@ def test_without_a_name_only_the_number_is_shown(recorded):
     assert "× 4" in factors(tape)
 
 
+def test_a_constant_in_the_text_is_written_once(recorded):
+    tape = recorded("x = param(2.0)\ny = x * 1e-7\nz = y * -3\nz.backward()")
+    assert factors(tape) == ["× −3", "× 1e−07"]
+
+
 def test_tensors_have_no_factor(mlp):
     assert set(factors(mlp)) == {""}
 

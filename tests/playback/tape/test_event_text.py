@@ -79,6 +79,9 @@ def test_an_error_and_a_print_are_told(recorded):
     tape = recorded("print('hello')\nx = torch.ones(2, 3)\ny = x @ x")
     lines = told(tape)
     assert lines[0] == "Printed hello"
+    table = recorded("print(torch.eye(2))")
+    # The second line of a matrix is aligned under the first by spaces, which alone mean nothing.
+    assert told(table)[1:] == ["Printed tensor([[1., 0.],", "Printed [0., 1.]])"]
     assert lines[-1].startswith("RuntimeError: ")
 
 
