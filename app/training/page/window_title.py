@@ -25,8 +25,8 @@ class WindowTitle(QObject):
         if self._workspaces.current == "training":
             training = self._workspaces.session
             # Before the catalogue has come a run is called by the names of the engine.
-            is_named = training.run is not None and training.store.catalogue is not None
-            title = training.run.name if is_named else tr("Training")
+            run = training.run if training.store.catalogue is not None else None
+            title = tr("Training") if run is None else run.name
             path, is_modified = "", False
         else:
             doc = self._session.doc
