@@ -61,6 +61,7 @@ def make_area(columns: Columns, below: NamedTabs, tables: NamedTabs) -> PanelAre
     """Return the area of the program's page, with all its panels in their places."""
     for name, page in (*below[1].items(), *tables[1].items()):
         page.setObjectName(name)
+    columns.fold_when_low(below[0])
     area = PanelArea(columns, ProgramArrangement(columns, below[0], tables[0]))
     area.add("program", SplitterHome(columns.left, columns.program, tr("Program")))
     area.add("graph", BoxHome(columns.graph_rows, columns.graph, tr("Graph")))

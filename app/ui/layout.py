@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from PySide6.QtCore import QByteArray, QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QObject, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -11,7 +11,9 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QSizePolicy,
     QSplitter,
+    QStackedWidget,
     QTabBar,
+    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -36,6 +38,11 @@ The program is wide enough for lines of 42 characters, and the graph has 55 % of
 LEGEND = 236
 """Height of the pane below the program: the whole legend."""
 LEAST_PROGRAM = 240
+LEAST_HEIGHT = 400
+"""Height of the columns, at the usual size of text, below which the legend folds away."""
+LEAST_BELOW = 120
+NO_LIMIT = (1 << 24) - 1
+"""Greatest height of a widget in Qt."""
 MIN_WIDTHS = {"aside": 250, "left": 252, "centre": 280, "right": 242}
 COLUMN_NAMES = {
     "aside": tr("Lesson"),
@@ -114,6 +121,61 @@ def tab_widget(*pages: tuple[str, QWidget]) -> PanelTabs:
     return widget
 
 
+class FoldingTabs(QObject):
+    """Tabs at the bottom of a column that fold to their titles while there is little height.
+
+    A title that is clicked, or a page that is asked for otherwise, opens them again.
+    """
+
+    def __init__(self, tabs: QTabWidget, panel: QWidget, column: QSplitter) -> None:
+        """Fold ``tabs``, which fill ``panel``, the last part of ``column``."""
+        super().__init__(panel)
+        self._tabs, self._panel, self._column = tabs, panel, column
+        self._is_low = self._is_asked = False
+        self._before = QByteArray()
+        """State of the column from before there was little height."""
+        tabs.tabBarClicked.connect(self._click)
+        tabs.currentChanged.connect(lambda _: self._ask(True))
+
+    @property
+    def is_folded(self) -> bool:
+        """True while only the titles are in view."""
+        return self._is_low and not self._is_asked
+
+    def state(self) -> QByteArray:
+        """Return the state of the column to remember: that of a window of usual height."""
+        return self._before if self._is_low else self._column.saveState()
+
+    def set_low(self, low: bool) -> None:
+        """Fold, or give the pages their height back."""
+        if low == self._is_low:
+            return
+        if low:
+            self._before = self._column.saveState()
+        self._is_low, self._is_asked = low, False
+        self._apply()
+        if not low:
+            self._column.restoreState(self._before)
+
+    def _click(self, index: int) -> None:
+        self._ask(not self._is_asked or index != self._tabs.currentIndex())
+
+    def _ask(self, asked: bool) -> None:
+        if self._is_low and asked != self._is_asked:
+            self._is_asked = asked
+            self._apply()
+
+    def _apply(self) -> None:
+        pages = self._tabs.findChild(QStackedWidget)
+        assert pages is not None
+        pages.setVisible(not self.is_folded)
+        titles = self._tabs.tabBar().sizeHint().height() + GUTTER
+        self._panel.setMinimumHeight(titles if self.is_folded else LEAST_BELOW)
+        self._panel.setMaximumHeight(titles if self.is_folded else NO_LIMIT)
+        whole = max(1, self._column.height())
+        self._column.setSizes([whole, titles] if self.is_folded else [whole, whole])
+
+
 class AlternatingColumn(QWidget):
     """A column that can alternate with another one; then a tab bar above it switches."""
 
@@ -154,7 +216,7 @@ class Columns(QWidget):
     """Left, centre and right column; the side columns are split in two, one above the other.
 
     ``aside`` is an optional column left of them, hidden at first. While it is shown in a narrow
-    window, the right column and the centre alternate.
+    window, or large text leaves no space for all, the right column and the centre alternate.
     """
 
     aside_shown = Signal()
@@ -185,6 +247,7 @@ class Columns(QWidget):
         self._scale = 1.0
         self._in_place = PanelsInPlace()
         self._paint = DeferredPaint(self)
+        self._fold: FoldingTabs | None = None
         self._turned = False
         """True if the right column is the visible one while only one fits."""
         self._turns = AlternatingColumn(centre, 0), AlternatingColumn(self.right, 1)
@@ -217,6 +280,10 @@ class Columns(QWidget):
     def share_right(self, tabs: PanelTabs, values: ValueTable) -> None:
         """Give the tables in the right column the height that their rows need."""
         self._share = TableShare(self.right, tabs, values)
+
+    def fold_when_low(self, tabs: QTabWidget) -> None:
+        """Fold the tabs below the program to their titles while there is little height."""
+        self._fold = FoldingTabs(tabs, self.below, self.left)
 
     def _parts(self) -> dict[str, QSplitter]:
         return {"columns": self.across, "left": self.left}
@@ -258,6 +325,8 @@ class Columns(QWidget):
     def gutters(self) -> dict[str, QByteArray]:
         """Return the positions of the gutters; empty for one that the user has not moved."""
         found = {name: part.saveState() for name, part in self._parts().items()}
+        if self._fold is not None:
+            found["left"] = self._fold.state()
         if self._share is not None:
             found["tables"] = self._share.state()
         return found
@@ -327,6 +396,7 @@ class Columns(QWidget):
     def showEvent(self, happened: QShowEvent) -> None:
         """Distribute the width once it is known: a hidden layout assigns none."""
         super().showEvent(happened)
+        self._make_room()
         QTimer.singleShot(0, self, self._share_out)
 
     def _settle(self) -> None:
@@ -362,6 +432,7 @@ class Columns(QWidget):
 
     def _make_room(self) -> None:
         narrow = not self.aside.isHidden() and self.width() < NARROW * self._scale
+        narrow = narrow or self._lacks_width()
         here = self._in_place
         has_right = self._right_wanted and (here.inspector or here.tables)
         tight = narrow and has_right and here.graph
@@ -370,13 +441,25 @@ class Columns(QWidget):
         centre.setVisible(here.graph and not (tight and self._turned))
         for turn in self._turns:
             turn.take(tight)
+        if self._fold is not None and self.isVisible():
+            self._fold.set_low(here.program and self.height() < LEAST_HEIGHT * self._scale)
+
+    def _lacks_width(self) -> bool:
+        """Return whether the columns are narrower than they may be, as in very large text."""
+        if not self.isVisible():
+            return False
+        around = self._frame.contentsMargins()
+        parts = [part for part in (self.aside, self.left) if not part.isHidden()]
+        least = [part.minimumWidth() for part in (*parts, *self._turns)]
+        needed = sum(least) + GUTTER * (len(least) - 1)
+        return needed > self.width() - around.left() - around.right()
 
 
 def _column(name: str, upper: QWidget, lower: QWidget, share: tuple[int, int]) -> QSplitter:
     column = _splitter(Qt.Orientation.Vertical)
     column.setObjectName(name)
     for part, stretch in zip((upper, lower), share, strict=True):
-        part.setMinimumHeight(120)
+        part.setMinimumHeight(LEAST_BELOW)
         column.addWidget(part)
         column.setStretchFactor(column.count() - 1, stretch)
     return column

@@ -53,6 +53,7 @@ class TopBar(QFrame):
         self._buttons = buttons
         self._doc = Doc()
         self._quiet = self._bare = False
+        self._left_out: set[QWidget] = set()
         self.title = plain_label(role="heading")
         self.counts = plain_label(role="caption")
         self.layers = {name: self._layer(name) for name in LAYERS}
@@ -159,6 +160,7 @@ class TopBar(QFrame):
         )
         whole = metrics.horizontalAdvance(title)
         least = min(whole, MIN_TITLE_WIDTH)
+        self._leave_out(least)
         folds = self._fixed_width() + self._layers_width(False) + least > self.width()
         self._fold_layers(folds)
         taken = sum(_room(extra) for group in extras for extra in group)
@@ -197,10 +199,21 @@ class TopBar(QFrame):
         shown = (self.shown_layers,) if folds else tuple(self.layers.values())
         return 0 if self._bare else sum(map(_room, shown))
 
+    def _leave_out(self, least: int) -> None:
+        """While presenting, leave out the buttons that do not fit: their keys work all the same."""
+        self._left_out.clear()
+        for part in (self.switch, self._buttons.reset_button):
+            if (
+                self._quiet
+                and self._fixed_width() + self._layers_width(True) + least > self.width()
+            ):
+                self._left_out.add(part)
+            part.setVisible(part not in self._left_out)
+
     def _fixed_width(self) -> int:
         buttons = self._buttons
         always = (buttons.reset_button, buttons.back_button, buttons.step_button)
-        shown = (self.switch, *always, buttons.play_button)
+        shown = {self.switch, *always, buttons.play_button} - self._left_out
         return sum(map(_room, shown)) + MARGINS
 
 

@@ -54,11 +54,12 @@ class CurveChart(CurvePlot):
         self.stretch: tuple[float, float] | None = None
         """The ends of the brushed stretch."""
         self._measured: list[tuple[PlotCurve, Stretch]] = []
+        self._played: int | None = None
         self.marker = pg.InfiniteLine(angle=90, movable=True)
         self.marker.setCursor(Qt.CursorShape.SizeHorCursor)
         self.region = pg.LinearRegionItem(swapMode="sort")
         self.played = pg.InfiniteLine(
-            angle=90, label="graph", labelOpts={"position": 0.94, "movable": False}
+            angle=90, label=tr("graph"), labelOpts={"position": 0.94, "movable": False}
         )
         for item, height in ((self.region, 10), (self.marker, 20), (self.played, 15)):
             item.setZValue(height)
@@ -186,9 +187,18 @@ class CurveChart(CurvePlot):
 
     def set_played(self, step: int | None) -> None:
         """Mark the step that a graph plays while the curves go on; None for none."""
-        self.played.setVisible(step is not None)
+        self._played = step
         if step is not None:
             self.played.setValue(float(step))
+        self._show_played()
+
+    def _show_played(self) -> None:
+        """Show the line of the step that a graph plays, if that is on the axis.
+
+        The graph may be ahead of the curves, and the label of a line that is outside is cut.
+        """
+        axis = self._drawn.x
+        self.played.setVisible(self._played is not None and axis.low <= self._played <= axis.high)
 
     def _pick(self, step: float) -> None:
         if self._shown():
@@ -336,6 +346,7 @@ class CurveChart(CurvePlot):
             view.place(drawn.area)
             view.box.setRange(xRange=(drawn.x.low, drawn.x.high), yRange=(0, 1), padding=0)
             self._place_buttons(drawn.area)
+            self._show_played()
 
     def draw_still(self, painter: QPainter, area: QRectF) -> None:
         """Draw the chart without what the mouse points at."""

@@ -17,13 +17,16 @@ class WindowTitle(QObject):
         session.doc_changed.connect(self.update)
         workspaces.entered.connect(self.update)
         workspaces.session.store.runs_changed.connect(self.update)
+        workspaces.session.catalogue_changed.connect(self.update)
         self.update()
 
     def update(self) -> None:
         """Show the title of the page that is visible."""
         if self._workspaces.current == "training":
-            run = self._workspaces.session.run
-            title = tr("Training") if run is None else run.name
+            training = self._workspaces.session
+            # Before the catalogue has come a run is called by the names of the engine.
+            is_named = training.run is not None and training.store.catalogue is not None
+            title = training.run.name if is_named else tr("Training")
             path, is_modified = "", False
         else:
             doc = self._session.doc

@@ -14,6 +14,9 @@ from gradscribe.widgets.graph.paint import shapes
 from gradscribe.widgets.graph.paint.card import tints
 
 BAR_WIDTH = 230
+WIDEST_BAR = 340
+LABEL_GAP = 8
+"""Least pixels between the labels of two ticks."""
 ROW = 18
 MAX_GROUPS = 8
 """Most groups that are listed; the badges on the cards name all."""
@@ -58,7 +61,7 @@ class ColorModeLegend(QFrame):
             self.bar.set_key(key, theme)
             self.setAccessibleDescription(", ".join((*key.ticks, *key.groups, key.note)))
         self.setVisible(key is not None)
-        self.adjustSize()
+        self._fit()
 
     def set_compact(self, brief: bool, widest: int) -> None:
         """Hide the note, which stays the bar's tooltip, to save space; an answer stays.
@@ -67,7 +70,18 @@ class ColorModeLegend(QFrame):
         """
         self._brief, self._widest = brief, widest
         self._show_note()
+        self._fit()
+
+    def _fit(self) -> None:
+        """Take the size of the contents, of a wrapped note that for its width."""
+        layout = self.layout()
+        assert layout is not None
         self.adjustSize()
+        layout.activate()
+        # Qt's hint is that of a note as wide as the chip.
+        missing = self.note.heightForWidth(self.note.width()) - self.note.height()
+        if self.note.isVisible() and missing > 0:
+            self.resize(self.width(), self.height() + missing)
 
     def _show_note(self) -> None:
         is_shown = self._is_answer or not self._brief
@@ -104,13 +118,42 @@ class ColorScaleBar(QWidget):
     def sizeHint(self) -> QSize:
         """Return the size of the whole legend."""
         if self._key.scale != "groups":
-            return QSize(BAR_WIDTH, round(18 + 16 * self._theme.scale))
+            return QSize(self._bar_width(), round(18 + 16 * self._theme.scale))
         rows = self.rows()
         scale = self._theme.scale
         if self._in_row:
             return QSize(round(self._places()[-1]), round(ROW * scale))
         widest = max((shapes.text_width(row, 11 * scale, 500) for row in rows), default=0.0)
         return QSize(min(BAR_WIDTH, round(24 + widest)), round(len(rows) * ROW * scale))
+
+    def _bar_width(self) -> int:
+        """Return the width of a bar whose labels stand apart, in very large text a wider one."""
+        widest = max((self._label_width(label) for label in self._key.ticks), default=0.0)
+        needed = round(len(self._key.ticks) * (widest + LABEL_GAP))
+        return max(BAR_WIDTH, min(needed, WIDEST_BAR))
+
+    def _label_width(self, label: str) -> float:
+        return shapes.text_width(label, 11 * self._theme.scale, 500)
+
+    def label_spans(self) -> list[tuple[str, float, float]]:
+        """Return label, left and right end of each tick's text; those without space are empty.
+
+        The first and the last label are always there.
+        """
+        ticks, width = self._key.ticks, self.width() - 2
+        last = max(1, len(ticks) - 1)
+        spans = []
+        for n, label in enumerate(ticks):
+            wide, x = self._label_width(label), 1 + width * n / last
+            left = x if n == 0 else x - wide if n == last else x - wide / 2
+            spans.append((label, left, left + wide))
+        end = spans[0][2] if spans else 0.0
+        for n, (label, left, right) in enumerate(spans[1:-1], 1):
+            if left < end + LABEL_GAP / 2 or right > spans[-1][1] - LABEL_GAP / 2:
+                spans[n] = ("", left, right)
+            elif label:
+                end = right
+        return spans
 
     def _places(self) -> list[float]:
         """Return the x at which each name of the row begins, and the end of the last."""
@@ -144,14 +187,12 @@ class ColorScaleBar(QWidget):
         painter.setBrush(blend)
         painter.drawRoundedRect(bar, 3, 3)
         last = max(1, len(key.ticks) - 1)
-        for n, label in enumerate(key.ticks):
+        for n, (label, left, right) in enumerate(self.label_spans()):
             x = bar.left() + bar.width() * n / last
-            flags = shapes.LEFT if n == 0 else shapes.RIGHT if n == last else shapes.CENTER
-            left = {shapes.LEFT: x, shapes.RIGHT: x - 70}.get(flags, x - 35)
             painter.setPen(QPen(theme.line_strong, theme.stroke(1)))
             painter.drawLine(round(x), 14, round(x), 17)
-            row = QRectF(left, 17, 70, self.height() - 17)
-            shapes.write(painter, row, label, theme.ink2, 11 * theme.scale, 500, flags)
+            row = QRectF(left, 17, right - left + 2, self.height() - 17)
+            shapes.write(painter, row, label, theme.ink2, 11 * theme.scale, 500)
 
     def _paint_groups(self, painter: QPainter) -> None:
         theme, groups = self._theme, self._key.groups

@@ -3,6 +3,8 @@
 import linecache
 import math
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import msgspec
 import torch
@@ -14,11 +16,7 @@ from gradscribe.engine.record.freeze import freeze, leaves
 from gradscribe.engine.record.recorder import Recorder
 from gradscribe.engine.run.errors import USER_ERRORS
 from gradscribe.engine.train.runs.run import TrainingRun
-from gradscribe.engine.train.source.program import (
-    ProgramError,
-    TrainingProgram,
-    suppress_warnings,
-)
+from gradscribe.engine.train.source.program import TrainingProgram, suppress_warnings
 
 FILENAME = "<training step>"
 EVENTS = 20_000
@@ -34,31 +32,39 @@ def record_step(run: TrainingRun, step: int | None = None) -> tuple[Tape, str, i
             return *_recorded(run.fork(step)), step
         finally:
             run.program.set_random_state(rng)
-    now, problem = run.state(), run.problem
-    try:
+    with _restored(run):
         # `go_to` replays steps from the preceding checkpoint.
         if step != run.step:
             run.go_to(step)
         tape, source = _recorded(run)
-    finally:
-        run.load(now)
-        run.problem = problem
     return tape, source, step
 
 
 def step_seconds(run: TrainingRun) -> float:
     """Return the seconds that the next step takes; infinity if it fails. The run is unchanged."""
-    now, problem = run.state(), run.problem
-    begun = time.perf_counter()
-    try:
-        with suppress_warnings():
-            run.program.step(run.draw())
+    with _restored(run):
+        begun = time.perf_counter()
+        try:
+            with suppress_warnings():
+                run.program.step(run.draw())
+        except USER_ERRORS:
+            return math.inf
         return time.perf_counter() - begun
-    except (ProgramError, *USER_ERRORS):
-        return math.inf
+
+
+@contextmanager
+def _restored(run: TrainingRun) -> Iterator[None]:
+    """Bring the run back to where it is, with the losses that it keeps by mistake."""
+    now, problem = run.state(), run.problem
+    losses = run.program.names["kept"]
+    assert isinstance(losses, list)
+    kept = list(losses)
+    try:
+        yield
     finally:
         run.load(now)
         run.problem = problem
+        losses[:] = kept
 
 
 def _recorded(run: TrainingRun) -> tuple[Tape, str]:

@@ -312,7 +312,7 @@ def again(shown, open_window, tmp_path):
 def test_panels_are_where_they_were_after_a_restart(shown, again):
     area = shown.panels.area
     # The screen of the tests has no space for more.
-    shown.resize(1000, 640)
+    shown.resize(900, 640)
     settle()
     area.dock_panel("output", "bottom")
     area.dock_panel("graph", "right")

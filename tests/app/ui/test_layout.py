@@ -1,5 +1,7 @@
 """Panels: columns that remember their widths."""
 
+import itertools
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -195,3 +197,89 @@ def test_gutters_moved_by_keyboard_are_remembered(qtbot):
     again = columns(qtbot)
     again.recall(settings)
     assert again.across.sizes() == moved
+
+
+@pytest.mark.parametrize(("wide", "scale"), [(1000, 1.0), (1000, 2.0), (1100, 1.5), (760, 1.0)])
+def test_no_column_lies_over_another_whatever_the_size_of_the_text(qtbot, wide, scale):
+    made = columns(qtbot)
+    made.resize(wide, 500)
+    made.set_text_scale(scale)
+    QApplication.sendPostedEvents()
+    inside = [part for part in made.across.children() if isinstance(part, QWidget)]
+    seen = sorted(
+        (part.geometry() for part in inside if part.isVisible() and made.across.indexOf(part) >= 0),
+        key=lambda box: box.left(),
+    )
+    assert seen[-1].right() < made.across.width()
+    for one, after in itertools.pairwise(seen):
+        assert one.right() < after.left()
+
+
+def test_very_large_text_in_a_small_window_alternates_graph_and_inspector(qtbot):
+    made = columns(qtbot)
+    made.resize(1000, 500)
+    made.set_text_scale(2.0)
+    assert made.graph.isVisible()
+    assert not made.inspector.isVisible()
+    made.show_right(True)
+    assert made.inspector.isVisible()
+    assert not made.graph.isVisible()
+    made.set_text_scale(1.0)
+    assert made.graph.isVisible()
+    assert made.inspector.isVisible()
+
+
+@pytest.fixture
+def low(qtbot):
+    """Columns with two pages below the program, 500 pixels high at the usual size of text."""
+    made = columns(qtbot)
+    made.pages = QLabel("legend"), QLabel("output")
+    tabs = tab_widget(("Legend", made.pages[0]), ("Output", made.pages[1]))
+    made.below.hold(tabs)
+    made.tabs = tabs
+    tabs.show()
+    made.fold_when_low(tabs)
+    made.resize(1300, 500)
+    QApplication.sendPostedEvents()
+    return made
+
+
+def test_with_little_height_the_legend_folds_to_its_titles_and_the_program_has_the_space(low):
+    assert low.pages[0].isVisible()
+    usual = low.left.sizes()
+    low.resize(1300, 380)
+    QApplication.sendPostedEvents()
+    assert not low.pages[0].isVisible()
+    assert low.tabs.tabBar().isVisible()
+    assert low.left.sizes()[0] > usual[0]
+    low.resize(1300, 500)
+    QApplication.sendPostedEvents()
+    assert low.pages[0].isVisible()
+    assert low.left.sizes() == usual
+
+
+def test_large_text_folds_the_legend_in_a_higher_window(low):
+    low.set_text_scale(1.5)
+    assert not low.pages[0].isVisible()
+    low.set_text_scale(1.0)
+    assert low.pages[0].isVisible()
+
+
+def test_a_folded_page_opens_by_its_title_or_when_it_is_asked_for(low):
+    low.resize(1300, 380)
+    QApplication.sendPostedEvents()
+    bar = low.tabs.tabBar()
+    QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(0).center())
+    assert low.pages[0].isVisible()
+    QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(0).center())
+    assert not low.pages[0].isVisible()
+    low.tabs.setCurrentIndex(1)
+    assert low.pages[1].isVisible()
+    assert low.below.height() >= 120
+
+
+def test_the_gutters_of_a_low_window_are_not_remembered(low):
+    usual = low.gutters()["left"]
+    low.resize(1300, 380)
+    QApplication.sendPostedEvents()
+    assert low.gutters()["left"] == usual

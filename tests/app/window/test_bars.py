@@ -225,6 +225,26 @@ def test_at_no_width_and_text_size_do_the_parts_of_the_bar_overlap(bar, qtbot, s
             assert left + wide <= following, (width, spans)
 
 
+@pytest.mark.parametrize(("scale", "width"), [(1.0, 1000), (2.0, 700), (2.5, 800)])
+def test_while_presenting_very_large_text_leaves_play_and_back_whole(bar, scale, width):
+    theme = Theme.load("light").scaled(scale)
+    bar.over.setStyleSheet(theme.stylesheet(scale))
+    bar._buttons.set_theme(theme)
+    bar.set_quiet(True)
+    bar.over.resize(width, 200)
+    bar.resize(width, 150)
+    QApplication.processEvents()
+    buttons = bar._buttons
+    for button in (buttons.back_button, buttons.step_button, buttons.play_button):
+        left = button.mapTo(bar, button.rect().topLeft()).x()
+        assert button.width() >= button.sizeHint().width()
+        assert left + button.width() <= bar.width()
+    assert bar.switch.isVisible() == (scale == 1.0)
+    bar.set_quiet(False)
+    assert bar.switch.isVisible()
+    assert buttons.reset_button.isVisible()
+
+
 def test_a_remark_is_taken_back_where_it_still_stands(qtbot):
     line = StatusLine()
     qtbot.addWidget(line)

@@ -305,3 +305,15 @@ def test_a_screen_reader_gets_steps_latest_and_least_number_and_trend(chart, han
     chart.view.setFocus(Qt.FocusReason.TabFocusReason)
     told = chart.view.accessibleDescription()
     assert told == "loss, steps 0 to 4, last 3.0000, least 1.0000, falling"
+
+
+def test_the_line_of_a_graph_that_is_ahead_of_the_curves_waits_for_them(chart):
+    chart.grab()
+    _, last, _, _ = ends(chart)
+    chart.set_played(round(last) + 20)
+    chart.grab()
+    assert not chart.played.isVisible()
+    chart.set_played(round(last) - 20)
+    assert chart.played.isVisible()
+    chart.set_played(None)
+    assert not chart.played.isVisible()

@@ -1,9 +1,11 @@
 """The chip that tells what colours mean."""
 
+import itertools
+
 import pytest
 from PySide6.QtWidgets import QWidget
 
-from gradscribe.app.ui.canvas.color_legend import MAX_GROUPS, ColorModeLegend
+from gradscribe.app.ui.canvas.color_legend import MAX_GROUPS, ColorModeLegend, ColorScaleBar
 from gradscribe.playback.graph.coloring import ColorLegend
 from gradscribe.widgets.base.theme import Theme
 
@@ -87,3 +89,34 @@ def test_an_answer_stays_where_there_is_little_room_and_is_broken_into_lines(chi
     scale = ColorLegend("Gradient norm", "gradient", ("1e−6", "1e2"), note="log scale")
     chip.show_legend(scale, Theme.load("light"))
     assert not chip.note.isVisible()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
+@pytest.mark.parametrize(
+    "ticks", [("1e−6", "1e−4", "1e−2", "1", "1e2"), ("−0.000123", "0", "0.000123"), ("0", "1")]
+)
+def test_numbers_of_the_bar_do_not_overlap(qtbot, scale, ticks):
+    bar = ColorScaleBar()
+    qtbot.addWidget(bar)
+    bar.set_key(ColorLegend("Norm", "gradient", ticks), Theme.load("light").scaled(scale))
+    spans = [span for span in bar.label_spans() if span[0]]
+    assert (spans[0][0], spans[-1][0]) == (ticks[0], ticks[-1])
+    assert spans[0][1] >= 0
+    assert spans[-1][2] <= bar.width()
+    for (_, _, end), (_, start, _) in itertools.pairwise(spans):
+        assert start >= end
+    if scale == 1.0:
+        assert len(spans) == len(ticks), "there is space for all"
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_a_note_of_several_lines_is_whole(chip, scale):
+    chip.host.setStyleSheet(Theme.load("light").scaled(scale).stylesheet(scale))
+    key = ColorLegend(
+        "Gradient norm", "gradient", ("1e−6", "1e2"), note="log scale, exploding " * 3
+    )
+    chip.show_legend(key, Theme.load("light").scaled(scale))
+    chip.set_compact(False, 200)
+    chip.layout().activate()
+    assert chip.note.height() >= chip.note.heightForWidth(chip.note.width())
+    assert chip.rect().contains(chip.note.geometry())

@@ -1,5 +1,7 @@
 """A recorded step of a run is looked at by the doctor."""
 
+import math
+
 import pytest
 
 from gradscribe.engine.protocol.setup import Part, Setup
@@ -47,3 +49,25 @@ def test_gradients_of_several_micro_batches_add_up_on_purpose():
     run = TrainingRun(Setup(accumulate=2, batch=16))
     run.advance(2)
     assert record_step.record_step(run)[0].findings == ()
+
+
+@pytest.mark.parametrize("mistakes", [(), ("keep_graphs",)])
+def test_measuring_a_step_leaves_the_run_as_it_is(mistakes, monkeypatch):
+    run, twin = (TrainingRun(Setup(mistakes=mistakes)) for _ in range(2))
+    for each in (run, twin):
+        each.advance(3)
+    kept = len(run.program.names["kept"])
+    assert 0 < record_step.step_seconds(run) < 60
+    record_step.record_step(run, 1)
+
+    def fail(batches):
+        raise ValueError("no step")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(run.program, "step", fail)
+        assert record_step.step_seconds(run) == math.inf
+    assert run.problem is None
+    assert len(run.program.names["kept"]) == kept
+    for each in (run, twin):
+        each.advance(3)
+    assert list(run.history.recent) == list(twin.history.recent)
