@@ -301,7 +301,9 @@ class TrainPresenter(QObject):
             page.lines.leave(step)
         if run.begun is not None:
             page.lines.update_lines(run.begun.lines)
-        page.bar.set_words(run.name, progress_text(run, self._session.controller.plays))
+        is_named = self._session.store.catalogue is not None
+        name = run.name if is_named else tr("PyTorch is starting…")
+        page.bar.set_words(name, progress_text(run, self._session.controller.plays))
         problem = state.problem if state is not None else None
         why = (
             translated(problem.message)

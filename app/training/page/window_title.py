@@ -17,12 +17,15 @@ class WindowTitle(QObject):
         session.doc_changed.connect(self.update)
         workspaces.entered.connect(self.update)
         workspaces.session.store.runs_changed.connect(self.update)
+        workspaces.session.catalogue_changed.connect(self.update)
         self.update()
 
     def update(self) -> None:
         """Show the title of the page that is visible."""
         if self._workspaces.current == "training":
-            run = self._workspaces.session.run
+            training = self._workspaces.session
+            # Before the catalogue has come a run is called by the names of the engine.
+            run = training.run if training.store.catalogue is not None else None
             title = tr("Training") if run is None else run.name
             path, is_modified = "", False
         else:

@@ -76,7 +76,9 @@ class BusyIndicator(QObject):
         else:
             # An export or a view of a paused run: no state follows that would replace the message.
             return
-        self.told.emit(run.name, words)
+        # Without the catalogue a run is called by the names of the engine.
+        is_named = self._session.store.catalogue is not None
+        self.told.emit(run.name if is_named else tr("PyTorch is starting…"), words)
 
 
 def _answers(message: object) -> bool:

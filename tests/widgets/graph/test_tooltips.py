@@ -85,6 +85,17 @@ def test_marks_are_explained(light):
     assert "no gradient passes" in told
 
 
+def test_folded_repeats_say_whose_numbers_they_show(light):
+    m = Maker()
+    m.card("net.h", "module", "0–2: Block", (4, 4), 2.0, repeats=3, call=1)
+    m.card("ops", "module", "view", (4, 4), 2.0, repeats=3)
+    drawing = drawing_of((m, m.reached()), light)
+    blocks, ops = (tooltips.tip(drawing, key) for key in ("net.h", "ops"))
+    assert "3 similar modules in a row" in blocks
+    assert "3 similar stretches of ops in a row" in ops
+    assert "numbers and gradient are those of the last" in blocks
+
+
 @pytest.mark.checklist(46)
 def test_resets_are_told_apart(light):
     m = Maker()

@@ -7,7 +7,7 @@ from gradscribe.playback.graph.description import (
     describe_wire,
     wire_label,
 )
-from gradscribe.playback.text.formatting import count
+from gradscribe.playback.translation import ngettext
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing
 
 
@@ -22,8 +22,9 @@ def describe(drawing: GraphDrawing, key: str) -> str:
         wire = stage.wires[key]
         source, target = stage.cards[wire.source], stage.cards[wire.target]
         return describe_wire(wire, card_name(source), card_name(target), drawing.label_text(key))
-    size = f"{count(len(stage.cards), 'card')}, {count(len(stage.wires), 'wire')}"
-    return ". ".join(part for part in (size, drawing.look.caption) if part)
+    cards = ngettext("{count:,} card", "{count:,} cards", len(stage.cards))
+    wires = ngettext("{count:,} wire", "{count:,} wires", len(stage.wires))
+    return ". ".join(part for part in (f"{cards}, {wires}", drawing.look.caption) if part)
 
 
 def label(drawing: GraphDrawing, key: str) -> str:

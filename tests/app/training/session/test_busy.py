@@ -32,6 +32,13 @@ def test_what_is_being_made_is_said(waiting, begun, train_link):
     assert waiting.heard == [(begun.run.name, "building the model…")]
 
 
+def test_before_the_catalogue_no_name_of_the_engine_is_shown(waiting, begun, train_link):
+    begun.store.catalogue = None
+    train_link.asked.emit(messages.ChangeSetup(1, begun.setup))
+    waiting.silence()
+    assert waiting.heard == [("PyTorch is starting…", "building the model…")]
+
+
 def test_what_was_told_before_it_was_asked_is_no_answer(waiting, begun, train_link):
     train_link.asked.emit(messages.ChangeSetup(1, begun.setup))
     train_link.state(1, 57, "running", rate=3000.0)
