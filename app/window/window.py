@@ -356,6 +356,7 @@ class Window(QMainWindow):
         self.presenter.captioned.connect(self.status.caption)
         self.presenter.saved_memory_changed.connect(self.status.show_saved_memory)
         self.presenter.counted.connect(self.top.show_counts)
+        self.presenter.picture_shown.connect(self._show_picture)
         self.presenter.scene_builder.busy_changed.connect(self._show_busy)
         self.clock.speed_changed.connect(lambda speed: self.settings.put("speed", float(speed)))
         self.settings.changed.connect(self._show_settings)
@@ -485,6 +486,9 @@ class Window(QMainWindow):
         self.hint.show_result(result, self.session.doc)
         self.menus.refresh()
         self.output_tab.show_result(result)
+
+    def _show_picture(self) -> None:
+        self.hint.show_picture(has_cards=bool(self.presenter.picture.cards))
 
     def _show_view(self) -> None:
         self.top.show_view(self.session.view)

@@ -18,12 +18,33 @@ class EmptyState(QLabel):
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         column = QVBoxLayout(over)
         column.addWidget(self)
+        self._result, self._doc, self._has_cards = Result(), Doc(), True
 
     def show_result(self, result: Result, doc: Doc) -> None:
         """Show the text for the current state."""
-        text = empty_state_text(result, doc)
+        if result.tape is not self._result.tape:
+            self._has_cards = True
+        self._result, self._doc = result, doc
+        self._update()
+
+    def show_picture(self, has_cards: bool) -> None:
+        """Take into account whether the picture of the current tape shows anything."""
+        self._has_cards = has_cards
+        self._update()
+
+    def _update(self) -> None:
+        text = empty_state_text(self._result, self._doc)
+        if not text and not self._has_cards:
+            text = _without_cards(self._result)
         self.setText(text)
         self.setVisible(bool(text))
+
+
+def _without_cards(result: Result) -> str:
+    """Return the text for a tape of which there is nothing to draw."""
+    if result.problem is not None:
+        return tr("The program ended before its first operation")
+    return tr("No operation has run here")
 
 
 def empty_state_text(result: Result, doc: Doc) -> str:

@@ -1,6 +1,7 @@
 """The word in the empty graph."""
 
 import pytest
+from PySide6.QtWidgets import QWidget
 
 from gradscribe.app.document.state import Doc, Result
 from gradscribe.app.ui.canvas.empty_state import EmptyState, empty_state_text
@@ -37,12 +38,26 @@ def test_a_program_that_runs_does_not_ask_for_one():
 
 
 def test_a_graph_needs_no_word(qtbot):
-    from PySide6.QtWidgets import QWidget
-
     over = QWidget()
     qtbot.addWidget(over)
     word = EmptyState(over)
     word.show_result(Result(), Doc())
     assert not word.isHidden()
     word.show_result(Result(tape=leaves(1)), Doc())
+    assert word.isHidden()
+
+
+def test_a_tape_without_anything_to_draw_is_explained(qtbot):
+    over = QWidget()
+    qtbot.addWidget(over)
+    word = EmptyState(over)
+    failed = Result(tape=leaves(1), problem=Problem("E", "m"))
+    word.show_result(failed, Doc())
+    word.show_picture(has_cards=False)
+    assert word.text() == "The program ended before its first operation"
+    word.show_result(Result(tape=leaves(1)), Doc())
+    assert word.isHidden()
+    word.show_picture(has_cards=False)
+    assert word.text() == "No operation has run here"
+    word.show_picture(has_cards=True)
     assert word.isHidden()
