@@ -4,6 +4,8 @@ Qt wraps at blanks alone, or at invisible ones: those are shown, and are never c
 taken for the end of a word.
 """
 
+import re
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import (
     QClipboard,
@@ -32,7 +34,8 @@ class BrokenTextLabel(QLabel):
         if self.accessibleName() in ("", self._said):
             self.setAccessibleName(text if broken != text else "")
         self._said = text
-        super().setText(broken)
+        # Qt counts the end of a line as one character, whatever it was made of.
+        super().setText(re.sub("\r\n?", "\n", broken))
 
     def setText(self, text: str) -> None:
         """Show ``text`` without breaks."""
@@ -47,21 +50,21 @@ class BrokenTextLabel(QLabel):
         start = self.selectionStart()
         if start < 0:
             return ""
-        shown, added = self._units()
-        stop = min(len(shown), start + len(_units_of(self.selectedText())))
-        units = [shown[at] for at in range(start, stop) if at not in added]
-        return b"".join(units).decode("utf-16-le", "replace")
+        pieces = self._pieces()
+        stop = start + len(_units_of(self.selectedText()))
+        return b"".join(pieces[start:stop]).decode("utf-16-le", "replace")
 
-    def _units(self) -> tuple[list[bytes], set[int]]:
-        """Return the shown text in Qt's units, and the places of what was added to it."""
-        shown, given = _units_of(self.text()), _units_of(self._said)
-        added, at = set[int](), 0
-        for place, unit in enumerate(shown):
-            if at < len(given) and unit == given[at]:
-                at += 1
-            else:
-                added.add(place)
-        return shown, added
+    def _pieces(self) -> list[bytes]:
+        """Return for each of Qt's units of the shown text what was given; empty where it is new."""
+        given, at = _units_of(self._said), 0
+        pieces: list[bytes] = []
+        for unit in _units_of(self.text()):
+            end = given[at : at + 2]
+            is_end = unit == _LINE_END[1] and end[:1] == _LINE_END[:1]
+            taken = (1 + (end == _LINE_END)) if is_end else int(end[:1] == [unit])
+            pieces.append(b"".join(end[:taken]))
+            at += taken
+        return pieces
 
     def copy(self, mode: QClipboard.Mode = QClipboard.Mode.Clipboard) -> None:
         """Copy the selection to the clipboard."""
@@ -97,7 +100,8 @@ class BrokenTextLabel(QLabel):
         start = self.selectionStart()
         if start < 0 or not self.hasSelectedText():
             return
-        shown, added = self._units()
+        shown = _units_of(self.text())
+        added = {at for at, piece in enumerate(self._pieces()) if not piece}
         stop = start + len(_units_of(self.selectedText()))
         if start - 1 in added:
             while start > 0 and (start - 1 in added or _is_in_word(shown[start - 1])):
@@ -134,6 +138,9 @@ def _units_of(text: str) -> list[bytes]:
     """Return a text in the units of 16 bits in which Qt counts."""
     data = text.encode("utf-16-le", "surrogatepass")
     return [data[at : at + 2] for at in range(0, len(data), 2)]
+
+
+_LINE_END = _units_of("\r\n")
 
 
 def _is_in_word(unit: bytes) -> bool:

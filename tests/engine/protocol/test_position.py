@@ -67,7 +67,7 @@ FATAL = [
     "os.kill(me, signal.SIGKILL)",
     "os.kill(0, signal.SIGTERM)",
     "os.kill(-me, signal.SIGTERM)",
-    "os.killpg(me, signal.SIGHUP)",
+    "os.killpg(me, signal.SIGUSR1)",
     "signal.raise_signal(signal.SIGALRM)",
     "signal.pthread_kill(thread, signal.SIGUSR2)",
     "__import__('posix')._exit(2)",

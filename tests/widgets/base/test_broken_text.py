@@ -1,7 +1,7 @@
 """Labels with breaks in their long words: what is copied is what was given."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
@@ -89,6 +89,8 @@ def test_a_press_in_the_selection_begins_a_new_one(label):
 
 
 @given(st.text(max_size=120))
+@example("\r\n")
+@example("a\r\n" + "b" * 40 + "\n\r\r\nc")
 def test_any_text_is_copied_as_it_was_given(qapp, text):
     label = Label("words", text).selectable()
     assert label.said() == text
