@@ -47,7 +47,7 @@ def test_a_rate_that_moves_nothing_is_named_with_one_that_does(optimizer, setup)
         {"data": "moons", "optimizer": {"name": "adam", "lr": 1e-4}},
         {"data": "line", "model": "linear", "optimizer": {"name": "adam", "lr": 1e-3}},
         {"data": "moons", "model": {"name": "mlp", "init": "zeros"}, "optimizer": "sgd"},
-        {"data": "sine", "optimizer": {"name": "lbfgs"}},
+        pytest.param({"data": "sine", "optimizer": {"name": "lbfgs"}}, marks=pytest.mark.slow),
     ],
     ids=str,
 )

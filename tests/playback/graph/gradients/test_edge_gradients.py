@@ -56,6 +56,7 @@ def test_few_wires_have_labels_and_a_crowd_has_none(recorded):
         assert any(factors) == labelled
 
 
+@pytest.mark.slow
 def test_four_times_the_shares_take_no_more_than_in_proportion(recorded):
     def spent(uses):
         screen = fanned(recorded, uses)
