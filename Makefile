@@ -47,7 +47,7 @@ test: setup
 	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m pytest -q -n 2 $(ARGS)
 
 e2e: setup
-	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m pytest -q -n 2 -m 'e2e and not slow and not conformance' $(ARGS)
+	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m pytest -q -n 2 -m 'e2e and not slow and not conformance' --timeout=600 -o faulthandler_timeout=0 $(ARGS)
 
 check: setup
 	@"$(BIN)/ruff" format --check .

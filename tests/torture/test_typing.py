@@ -20,7 +20,7 @@ from gradscribe.app.window.window import Window
 
 pytestmark = pytest.mark.e2e
 
-TEXTS, SLOW_TEXTS = 200, 20_000
+TEXTS, SLOW_TEXTS = 60, 20_000
 PARTS = 10
 """The slow texts are shared out among so many tests."""
 TIMEOUT_S = 0.5
