@@ -23,7 +23,7 @@ from gradscribe.widgets.base.broken_text import BREAK, BrokenTextLabel
 from gradscribe.widgets.base.labels import plain_label, tip
 
 MARGIN = 12
-BESIDES = 30
+FIXED_WIDTH = 30
 """Pixels of the margins of the card, and between text and the button that hides it."""
 MOST_SHARE = 0.7
 """Most of the width that choices take next to the text."""
@@ -169,7 +169,7 @@ class NotificationBar(QWidget):
     def _arrange(self) -> None:
         """Put the choices below the text, and below each other, if there is no space next to it."""
         widths = [button.sizeHint().width() + self._choices.spacing() for button in self.buttons]
-        room = self.width() - 2 * MARGIN - BESIDES - self.hide_button.sizeHint().width()
+        room = self.width() - 2 * MARGIN - FIXED_WIDTH - self.hide_button.sizeHint().width()
         flat, stacked = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
         self._inside.setDirection(stacked if sum(widths) > MOST_SHARE * room else flat)
         self._choices.setDirection(stacked if sum(widths) > room else flat)
