@@ -17,15 +17,24 @@ _DEVICE = re.compile(r"device|cuda|meta", re.IGNORECASE)
 
 
 def described(case: HintContext) -> str:
-    """Return ``Here x is (4, 5), self.fc is Linear(3 → 2).``; empty if nothing is known."""
+    """Return ``Here x is (4, 5) and self.fc is Linear(3, 2).``; empty if nothing is known."""
     message = str(case.exc)
-    parts = [
-        f"{name} is {_tensor(thing, message)}"
-        if isinstance(thing, torch.Tensor)
-        else f"{name} is {_module(thing, message)}"
-        for name, thing in operands(case)
-    ][:MOST]
-    return f"Here {_joined(parts)}." if parts else ""
+    found = [
+        (
+            name,
+            _tensor(thing, message) if isinstance(thing, torch.Tensor) else _module(thing, message),
+        )
+        for name, thing in operands(case)[:MOST]
+    ]
+    # A sentence for each count, as what is joined by a loop has no translation.
+    match found:
+        case [(a, first)]:
+            return f"Here {a} is {first}."
+        case [(a, first), (b, second)]:
+            return f"Here {a} is {first} and {b} is {second}."
+        case [(a, first), (b, second), (c, third)]:
+            return f"Here {a} is {first} and {b} is {second} and {c} is {third}."
+    return ""
 
 
 def operands(case: HintContext) -> list[tuple[str, torch.Tensor | nn.Module]]:
@@ -158,9 +167,3 @@ def _module(module: nn.Module, message: str) -> str:
     while len(about) > 40 and ", " in about:
         about = about.rpartition(", ")[0]
     return f"{type(module).__name__}({about}){where}"
-
-
-def _joined(parts: list[str]) -> str:
-    if len(parts) < 2:
-        return "".join(parts)
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"
