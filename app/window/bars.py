@@ -27,6 +27,10 @@ WHOLE_TITLE_WIDTH = 240
 """Width up to which a title is shown whole rather than the words around it, in pixels."""
 MARGINS = 60
 """Total width of the bar's margins and gaps, in pixels."""
+STATUS_MARGIN = 16
+"""Space around the status line and between its parts, in pixels."""
+MESSAGE_SHARE = 0.35
+"""Least part of the status line's width that is left for the message."""
 REMARK_MS = 6000
 """Time that a remark stays in the status line."""
 
@@ -217,9 +221,9 @@ class TopBar(QFrame):
         return sum(map(_room, shown)) + MARGINS
 
 
-def _room(widget: QWidget) -> int:
+def _room(widget: QWidget, gap: int = 10) -> int:
     """Return the width of a widget in the row, including the gap after it."""
-    return max(widget.sizeHint().width(), widget.minimumWidth()) + 10
+    return max(widget.sizeHint().width(), widget.minimumWidth()) + gap
 
 
 class StatusLine(QFrame):
@@ -230,7 +234,7 @@ class StatusLine(QFrame):
         self.setProperty("bar", True)
         self.message = elided_label(role="caption")
         self.message.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.engine = plain_label(role="caption")
+        self.engine = elided_label(role="caption")
         self.note = plain_label(role="warning")
         self.held = plain_label(role="caption")
         self.held.setToolTip(tr("Memory of the tensors that backward nodes keep at this position"))
@@ -239,7 +243,7 @@ class StatusLine(QFrame):
         self._problem = ""
         self._elsewhere = self._is_quiet = False
         self._quiet = single_shot(self, self._clear_note, REMARK_MS)
-        row = hbox(self, margins=(16, 4, 16, 6), spacing=16)
+        row = hbox(self, margins=(STATUS_MARGIN, 4, STATUS_MARGIN, 6), spacing=STATUS_MARGIN)
         row.addWidget(self.message, 1)
         row.addWidget(self.note)
         row.addWidget(self.held)
@@ -290,10 +294,23 @@ class StatusLine(QFrame):
         self._show_parts()
         self._refresh()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave room for the message; called by Qt."""
+        super().resizeEvent(event)
+        self._show_parts()
+
     def _show_parts(self) -> None:
         shown = not (self._elsewhere or self._is_quiet)
+        room = int(self.width() * (1 - MESSAGE_SHARE)) - 3 * STATUS_MARGIN
+        if self.note.text():
+            room -= _room(self.note, STATUS_MARGIN)
+        engine = self.engine.sizeHint().width()
+        # The memory of backward gives way first, then the end of what is said of the engine.
+        fits = engine + _room(self.held, STATUS_MARGIN) <= room
+        self.engine.setMaximumWidth(max(0, min(engine, room)))
+        self.engine.setToolTip("" if engine <= room else tip(self.engine.text()))
         for part in (self.engine, self.note, self.held):
-            part.setVisible(shown and bool(part.text()))
+            part.setVisible(shown and bool(part.text()) and (fits or part is not self.held))
 
     def show_saved_memory(self, count: int | None) -> None:
         """Show the bytes of tensors saved for backward; None if this program saves none."""

@@ -92,7 +92,7 @@ from gradscribe.widgets.tables.line_table import LineTable
 from gradscribe.widgets.tables.value_table import ValueTable
 from gradscribe.widgets.transport.transport import Transport
 
-MIN_SIZE = (900, 640)
+MIN_SIZE = (900, 600)
 USUAL_SIZE = (1440, 900)
 LIVE = tr("live — the graph follows as you type")
 WAITS = tr("waits — read it, then press Run")

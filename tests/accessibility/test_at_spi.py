@@ -1,5 +1,6 @@
 """The real program over AT-SPI, as a screen reader finds it: names, relations, focus, sentences."""
 
+import itertools
 import json
 import subprocess
 import sys
@@ -96,12 +97,12 @@ def test_the_window_has_the_names_that_are_expected_of_it(answers, expected):
 def test_cards_are_children_of_the_graph_with_relations_along_the_wires(answers, expected):
     rows = answers[2]
     at = next(k for k, row in enumerate(rows) if row["name"] == "Computation graph")
-    items = []
-    for row in rows[at + 1 :]:
-        if row["depth"] <= rows[at]["depth"]:
-            break
-        items.append(row)
-    assert {row["role"] for row in items} == {"list item"}
+    depth = rows[at]["depth"]
+    within = list(itertools.takewhile(lambda row: row["depth"] > depth, rows[at + 1 :]))
+    items = [row for row in within if row["role"] == "list item"]
+    # What lies on top of the graph, such as its buttons, follows the cards and wires.
+    assert [row["depth"] for row in within[: len(items)]] == [depth + 1] * len(items)
+    assert within[: len(items)] == items
     cards = expected["cards"]
     assert [row["name"] for row in items[: len(cards)]] == cards
     relations = {row["name"]: row["relations"] for row in items}

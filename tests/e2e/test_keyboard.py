@@ -85,7 +85,7 @@ def test_a_program_is_typed_repaired_run_played_scrubbed_and_read_by_keys(start,
     for key, card in (
         ("Up", "mul, c, value 12.0000.*"),
         ("Up", "mul, b, value 6.0000.*"),
-        ("shift+Up", "from a to mul, gradient back × 3.*"),
+        ("shift+Up", "from a to b, gradient back × 3.*"),
         ("Up", "a, value 2.0, gradient .*"),
     ):
         program.keys(key)

@@ -69,8 +69,13 @@ def test_the_window_speaks_chinese(start):
 def test_text_of_twice_the_size_leaves_every_control_within_a_small_screen(start):
     wide, high = 1000, 640
     program = start(settings={"text": "2.0"}, size=(wide, high))
-    program.says("Backward · event")
-    program.keys("Home")
+    program.says("Backward is done")
+    program.keys("alt+Home")
+    bar = program.find("slider", "Position on the tape")
+    program.wait(lambda: bar.value == 0, "the beginning")
+    program.find("label", ".*torch .*")
+    _, top, _, height = program.bus.windows()[0].box
+    assert top + height <= high
     controls = [
         element
         for window in program.bus.windows()

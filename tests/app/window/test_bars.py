@@ -193,6 +193,26 @@ def test_the_memory_held_for_backward_is_shown_where_there_is_some(qtbot):
     assert line.held.isHidden()
 
 
+@pytest.mark.parametrize("width", [600, 1000, 2000])
+def test_what_plays_has_space_next_to_memory_and_engine(qtbot, width):
+    ground = QWidget()
+    qtbot.addWidget(ground)
+    line = StatusLine(ground)
+    line.setStyleSheet("QLabel {font-size: 24px}")
+    line.resize(width, 60)
+    line.show_result(Result(), Doc())
+    line.engine.setText("Ran in 28.2 ms · torch 2.13.0+cpu · cpu · seed 0")
+    line.caption("Backward · event 3: the gradient of z is q")
+    line.show_saved_memory(1234)
+    ground.show()
+    assert line.message.width() >= 0.3 * width
+    assert line.engine.geometry().right() < width
+    assert line.held.isVisible() == (width == 2000)
+    is_whole = line.engine.width() >= line.engine.sizeHint().width()
+    assert is_whole == (width > 600)
+    assert ("torch" in line.engine.toolTip()) != is_whole
+
+
 def test_a_problem_has_the_colour_of_errors_and_not_of_gradients(qtbot):
     line = StatusLine()
     qtbot.addWidget(line)

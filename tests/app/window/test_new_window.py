@@ -159,7 +159,7 @@ def test_a_window_that_is_new_stands_off_the_last(qapp, tmp_path, monkeypatch, q
     for is_new in (False, True):
         run_window(Opening(is_new=is_new), begin=windows.append)
         if not is_new:
-            windows[-1].setGeometry(20, 30, 900, 640)
+            windows[-1].setGeometry(20, 30, 900, 600)
         windows[-1].close()
         windows[-1].deleteLater()
     available = qapp.primaryScreen().availableGeometry()

@@ -224,7 +224,7 @@ def test_closing_ends_engine_and_clock(settled, link):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", [(900, 640), (1000, 640), (1440, 900), (1920, 1200)])
+@pytest.mark.parametrize("size", [(900, 600), (1000, 640), (1440, 900), (1920, 1200)])
 def test_nothing_is_pushed_out_of_the_window(settled, theme, size):
     settled.settings.put("theme", theme)
     settled.resize(*size)
