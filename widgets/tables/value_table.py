@@ -1,7 +1,7 @@
 """Every named value with its gradient, as a table."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import (
     QAbstractTableModel,
@@ -43,9 +43,9 @@ NONE, PENDING = "\N{EM DASH}", "\N{HORIZONTAL ELLIPSIS}"
 PAD = 7
 """Horizontal padding of a cell's text, in pixels."""
 MIN_NAME_WIDTH = 72
-"""Minimum width of the name column in pixels, in fonts in which `LAST_PART` fits."""
-LAST_PART = "…weight"
-"""A name cut as far as that says something."""
+"""Minimum width of the name column in pixels."""
+LONGEST_LAST_PART = "weight"
+"""A longer last part of a name gets no more space than this."""
 MIN_VALUE_WIDTH, MIN_GRADIENT_WIDTH = 55, 64
 """Minimum widths of value and gradient, each next to a long text of the other."""
 TYPICAL_TEXTS = ("name", "−0.0000", "∇ 0.0000")
@@ -101,6 +101,12 @@ def column_widths(
         value = min(value, left - 1, max(least, left - min(gradient, 3 * left // 5)))
         gradient = left - value
     return [name, value, gradient]
+
+
+def _least_names(names: Iterable[str]) -> set[str]:
+    """Return the names cut as far as they say something: ``m….weight`` and ``c….weight`` differ."""
+    parts = {name.rpartition(".")[::2] for name in names}
+    return {f"{head[0]}….{last[: len(LONGEST_LAST_PART)]}" if head else "" for head, last in parts}
 
 
 def _tight(value: str) -> str:
@@ -277,7 +283,8 @@ class ValueTable(QWidget):
     def _fit_columns(self) -> None:
         """Set the column widths from the texts; if they do not fit, names shrink first."""
         prefix, rows = self._model.prefix, self._model.rows[:MAX_MEASURED]
-        cells = zip(*(TYPICAL_TEXTS, *(cell_texts(row, prefix) for row in rows)), strict=True)
+        texts = (TYPICAL_TEXTS, *(cell_texts(row, prefix) for row in rows))
+        cells = list(zip(*texts, strict=True))
         wanted = [max(map(self._advance, set(texts))) for texts in cells]
         padded = [width + PAD for width in wanted]
         room = self.view.viewport().width()
@@ -290,7 +297,9 @@ class ValueTable(QWidget):
             # Values are not bold.
             thin = QFontMetrics(self._cells.theme.font(13)).horizontalAdvance
             least = PAD + max(map(thin, shapes), default=0)
-        name = max(MIN_NAME_WIDTH, PAD + self._advance(LAST_PART))
+        name = max(
+            MIN_NAME_WIDTH, PAD + max(self._advance(text) for text in _least_names(cells[0]))
+        )
         gradient = max(MIN_GRADIENT_WIDTH, PAD + self._advance(TYPICAL_TEXTS[2]))
         with self._widths.fitting() as fit:
             for column, width in enumerate(column_widths(padded, room, least, name, gradient)):

@@ -7,9 +7,11 @@ from PySide6.QtTest import QTest
 
 from gradscribe.playback.tape.track import VariableRow
 from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.tables.cell_text import shown_text
 from gradscribe.widgets.tables.value_table import (
     MIN_GRADIENT_WIDTH,
     MIN_NAME_WIDTH,
+    PAD,
     ValueTable,
     column_widths,
     display_name,
@@ -100,6 +102,17 @@ def test_long_names_leave_the_numbers_whole_and_are_told_in_full(table, qtbot):
     assert sum(across) == view.viewport().width()
     assert across[2] > view.fontMetrics().horizontalAdvance("∇ 0.1250")
     assert view.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole) == name
+
+
+def test_parameters_of_two_modules_with_the_same_last_name_can_be_told_apart(table):
+    table.resize(245, 400)
+    numbers = ("[[0.0123, −0.5], [1.5, 2.5]]", "[[3.76e-05, −0.5], [1.5, 2.5]]")
+    names = ("critic.weight", "maker.weight")
+    table.set_rows([VariableRow(name, at, *numbers) for at, name in enumerate(names)])
+    view = table.view
+    bold = QFontMetrics(Theme.load("light").font(13, 700))
+    shown = {shown_text(name, True, bold, view.columnWidth(0) - PAD) for name in names}
+    assert shown == {"c….weight", "m….weight"}
 
 
 def test_a_shape_gives_its_spaces_to_a_name_that_would_be_cut(table):
