@@ -94,17 +94,24 @@ def turns_with(widget):
     return group.buttons() if group is not None and group.exclusive() else [widget]
 
 
+def unreached(there, reached):
+    return [
+        widget
+        for widget in there
+        if widget.isVisible() and not any(one in reached for one in turns_with(widget))
+    ]
+
+
 def check(root):
     assert nameless(root) == []
     there = focusable(root)
     if not there:
         return
     reached, dark = walk(there[0], root)
-    lost = [
-        label(widget)
-        for widget in there
-        if widget.isVisible() and not any(one in reached for one in turns_with(widget))
-    ]
+    if unreached(there, reached):
+        # Pictures of a gallery that arrive meanwhile move its rows, and with them the order.
+        reached, dark = walk(there[0], root)
+    lost = [label(widget) for widget in unreached(there, reached)]
     assert not lost, "Tab does not reach\n" + "\n".join(lost)
     assert not dark, "the focus is not seen\n" + "\n".join(dark)
 
