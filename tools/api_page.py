@@ -3,6 +3,7 @@
 import ast
 import inspect
 import itertools
+import re
 from pathlib import Path
 
 import gradscribe
@@ -14,6 +15,9 @@ START = """# The Python API
 `import gradscribe as gs` loads neither torch nor Qt; each name is imported when it is first used.
 This page is made from the docstrings by `make docs`.
 """
+CALLED_BY_RECORDING = {"begin", "fill", "end_when_asked"}
+"""Members that what fills a tape or a watch calls, and no program."""
+_MODULE = re.compile(r"\b(?:collections\.abc|gradscribe)(?:\.[a-z_]+)*\.(?=[A-Z])")
 
 
 def page() -> str:
@@ -36,6 +40,7 @@ def _class(name: str, found: type) -> list[str]:
     parts = [f"## `gs.{name}`\n\n{_text(found)}\n"]
     for member, thing in vars(found).items():
         is_public = not member.startswith("_") or member in ("__getitem__", "__contains__")
+        is_public = is_public and member not in CALLED_BY_RECORDING
         if not is_public or not getattr(thing, "__doc__", None):
             continue
         if inspect.isfunction(thing):
@@ -59,15 +64,18 @@ def _fields(found: type) -> dict[str, str]:
             if not (isinstance(line, ast.Assign) and isinstance(after, ast.Expr)):
                 continue
             target, text = line.targets[0], after.value
-            if isinstance(target, ast.Attribute) and isinstance(text, ast.Constant):
+            is_field = isinstance(target, ast.Attribute) and not target.attr.startswith("_")
+            if is_field and isinstance(text, ast.Constant):
                 fields[target.attr] = str(text.value)
     return fields
 
 
 def _signature(found: object) -> str:
+    """Return a signature without ``self`` and without the modules of types."""
     if not callable(found):
         return ""
-    return str(inspect.signature(found)).replace("'", "").replace('"', "")
+    words = str(inspect.signature(found)).replace("'", "").replace('"', "")
+    return _MODULE.sub("", re.sub(r"^\(self(, )?", "(", words))
 
 
 def _text(found: object) -> str:

@@ -12,6 +12,7 @@ EXCERPT = 90
 """Characters of a line that a search shows."""
 _HEADING = re.compile(r"^#{1,4} +(.*?) *$")
 _FENCE = re.compile(r"^ *```")
+_FUNCTION = re.compile(r"[\w.@]+(?=\()")
 _MARKS = re.compile(r"\[([^]]*)\]\([^)]*\)|[`*]")
 
 
@@ -21,6 +22,12 @@ class PageHeading:
 
     title: str
     line: int
+
+    @property
+    def short(self) -> str:
+        """Its title, of a function the name alone: ``gs.train`` for ``gs.train(setup: ...)``."""
+        function = _FUNCTION.match(self.title)
+        return function[0] if function else self.title
 
     @property
     def anchor(self) -> str:

@@ -212,7 +212,7 @@ def _manual_lines(context: CommandContext) -> Iterable[PaletteLine]:
             place = (page.name, "" if is_title else heading.anchor)
             within = page.part if is_title else page.title
             show = partial(context.manual.show, *place)
-            yield PaletteLine(tr("Manual: {title}", title=heading.title), within, "", show)
+            yield PaletteLine(tr("Manual: {title}", title=heading.short), within, "", show)
 
 
 def _shown(key: str) -> str:

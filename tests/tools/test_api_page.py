@@ -30,3 +30,9 @@ def test_every_public_name_is_on_the_page(page, name):
 @pytest.mark.parametrize("member", ["ways(", "to_svg(", "grad`", "shares`", "leaves`", "line`"])
 def test_members_are_on_the_page(page, member):
     assert f"### `{member}" in page
+
+
+def test_what_programs_do_not_call_is_not_on_the_page(page):
+    headings = [line for line in page.splitlines() if line.startswith("#")]
+    assert not [line for line in headings if "`_" in line and "`__" not in line]
+    assert not [line for line in headings if "self" in line or "gradscribe." in line[3:]][1:]

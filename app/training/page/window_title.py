@@ -33,6 +33,6 @@ class WindowTitle(QObject):
             title, path = doc.title, doc.path
             is_modified = doc.modified and bool(doc.path)
         # A name may have the mark where Qt shows that a document is modified.
-        self._window.setWindowTitle(f"{title.replace('[*]', '[*][*]')}[*] – Gradscribe")
+        self._window.setWindowTitle(f"{title.replace('[*]', '[*][*]')}[*] — Gradscribe")
         self._window.setWindowModified(is_modified)
         self._window.setWindowFilePath(path)

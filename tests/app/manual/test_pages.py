@@ -80,3 +80,10 @@ def test_a_search_finds_titles_first_then_headings_then_text():
 @pytest.mark.parametrize("words", ["", "   ", "zzqy", "loop zzqy", "*" * 500])
 def test_words_that_are_nowhere_find_nothing(words):
     assert pages.search(words) == []
+
+
+def test_a_function_is_listed_by_its_name_alone():
+    api = pages.find("python-api")
+    short = {heading.short for heading in api.headings}
+    assert {"gs.train", "gs.record", "to_svg", "__getitem__", "The Python API"} <= short
+    assert not [name for name in short if "(" in name]
