@@ -16,6 +16,7 @@ from gradscribe.app.files.session_file import SessionData
 from gradscribe.app.files.sessions import Sessions, try_lock
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.runtime.notice import Notice, NoticeActions
+from gradscribe.app.runtime.path_watch import PathWatch
 from gradscribe.app.runtime.worker import BackgroundWorker
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.editor.code_edit import CodeEdit
@@ -55,6 +56,8 @@ class FileWatch(QObject):
         self._told: Stamp | None = None
         self._suspect = False
         """True if the file differs from the text that the document was opened with."""
+        self._files = PathWatch(self)
+        self._files.touched.connect(self.check_disk)
         host.session.doc_changed.connect(self._follow)
 
     def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
@@ -68,6 +71,7 @@ class FileWatch(QObject):
         path = self._host.session.doc.path
         if path != self._path:
             self._path = path
+            self._files.follow(path)
             self.mark_saved()
             self._take_lock()
 
@@ -95,7 +99,8 @@ class FileWatch(QObject):
             self._worker.submit(lock.unlock, lambda _: None)
 
     def close(self) -> None:
-        """Release the lock of the file."""
+        """Release the lock of the file, and watch it no longer."""
+        self._files.follow("")
         self._release_lock()
         self._worker.wait()
 

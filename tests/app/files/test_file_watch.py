@@ -69,6 +69,28 @@ def test_coming_back_to_the_window_tells_of_a_changed_file_once(edited):
     assert path.read_text() == "# theirs, longer\n"
 
 
+def test_a_file_that_changes_next_to_the_window_is_offered_at_once_each_time(edited, qtbot):
+    window, path = edited
+    for words in ("# theirs\n", "# theirs, once more\n"):
+        # Editors replace what they save.
+        other = path.with_name("new")
+        other.write_text(words)
+        os.replace(other, path)
+        qtbot.waitUntil(lambda: "changed by another program" in said(window))
+        press(window, "Reload")
+        assert window.editor.source() == words
+        assert said(window) == ""
+
+
+def test_saving_here_is_no_change_by_another_program(edited, qtbot):
+    window, path = edited
+    type_in(window, "# more\n")
+    with qtbot.waitSignal(window.recovery.file._files.touched):
+        save(window)
+    assert path.read_text().startswith("# mine\n# more\n")
+    assert said(window) == ""
+
+
 def test_a_touched_file_with_the_same_text_is_no_matter(edited):
     window, path = edited
     os.utime(path, (1, 1))
