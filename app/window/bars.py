@@ -294,10 +294,11 @@ class StatusLine(QFrame):
         self._show_parts()
         self._refresh()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave room for the message; called by Qt."""
-        super().resizeEvent(event)
-        self._show_parts()
+    def event(self, happened: QEvent) -> bool:
+        """Leave room for the message when the line, a text or its size changes; called by Qt."""
+        if happened.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
+            self._show_parts()
+        return super().event(happened)
 
     def _show_parts(self) -> None:
         shown = not (self._elsewhere or self._is_quiet)

@@ -213,6 +213,20 @@ def test_what_plays_has_space_next_to_memory_and_engine(qtbot, width):
     assert ("torch" in line.engine.toolTip()) != is_whole
 
 
+def test_the_status_line_follows_the_size_of_text(qtbot):
+    ground = QWidget()
+    qtbot.addWidget(ground)
+    line = StatusLine(ground)
+    line.resize(2000, 60)
+    line.show_result(Result(), Doc())
+    line.engine.setText("Ran in 28.2 ms · torch 2.13.0+cpu · cpu · seed 0")
+    ground.show()
+    qtbot.waitUntil(lambda: line.engine.width() >= line.engine.sizeHint().width() > 100)
+    small = line.engine.width()
+    line.setStyleSheet("QLabel {font-size: 30px}")
+    qtbot.waitUntil(lambda: line.engine.width() >= line.engine.sizeHint().width() > 1.5 * small)
+
+
 def test_a_problem_has_the_colour_of_errors_and_not_of_gradients(qtbot):
     line = StatusLine()
     qtbot.addWidget(line)
