@@ -64,15 +64,17 @@ class Program:
 
     @property
     def log(self) -> str:
-        """The text of its standard streams."""
-        return self._log.read_text(errors="replace")
+        """The text of its standard streams, its log, and where it crashed."""
+        own = sorted(self.screen.folder.glob("data/*/logs/*.log"))
+        return "".join(path.read_text(errors="replace") for path in [self._log, *own])
 
     def wait(self, look: Callable[[], Any], what: str) -> Any:
         """Return the first true result of ``look``; fail at once when the program has ended."""
 
         def alive() -> Any:
             assert self.process is not None
-            assert self.process.poll() is None, f"the program has ended:\n{self.log}"
+            code = self.process.poll()
+            assert code is None, f"the program has ended with {code}:\n{self.log}"
             return look()
 
         try:

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
 TURN_MS = 12
 """Longest time that the training page is built in one turn of the event loop."""
-JOIN_S = 0.004
-"""Longest time that a turn waits for the thread that imports pyqtgraph."""
 REST_MS = 30
 """Pause between two turns while it is built in the background."""
 IMAGE_SCALE = 2
@@ -210,13 +208,10 @@ class Workspaces(QObject):
 
     def _make(self) -> Iterator[None]:
         # Not at the top of the file: importing the plots would delay the program's first paint.
-        importing = preload.start()
+        yield from preload.steps()
         views = import_module("gradscribe.widgets.plots.views")
         for name in views.module_names():
             import_module(name)
-            yield
-        while importing.is_alive():
-            importing.join(JOIN_S)
             yield
         for name in PAGE_MODULES:
             import_module(name)

@@ -1,6 +1,5 @@
 """Curves of the scalars that the program's loop computes: the tab, its offer, its playback."""
 
-import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,7 @@ from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.tabs import PanelTabs
 from gradscribe.widgets.base.time_slices import TimeSlices
-from gradscribe.widgets.charts import preload
+from gradscribe.widgets.charts.preload import ChartImport
 
 if TYPE_CHECKING:
     from gradscribe.widgets.charts.loop_chart import LoopChart
@@ -80,7 +79,7 @@ class LoopCurves(QObject):
         self._growing: GrowingScalars | None = None
         self._growing_id = 0
         """The run whose scalars grow, 0 for none."""
-        self._importing: threading.Thread | None = None
+        self._library = ChartImport(self)
         self._finding = TimeSlices(TURN_MS, self)
         self._making = TimeSlices(TURN_MS, self)
         session.begun.connect(self._begin)
@@ -162,8 +161,7 @@ class LoopCurves(QObject):
                 numbers_count=len(first.numbers),
             )
         )
-        if self._importing is None:
-            self._importing = preload.start()
+        self._library.start()
 
     def _fill(self, grew: bool = False) -> None:
         """Show the series of the tape; with ``grew`` they replace those of the running program."""
@@ -229,9 +227,7 @@ class LoopCurves(QObject):
             self._follow()
 
     def _make(self) -> Iterator[None]:
-        chart = yield from make_loop_chart(
-            self._rows, self._look, self._clock, self.said, self._importing
-        )
+        chart = yield from make_loop_chart(self._rows, self._look, self._clock, self.said)
         self.chart = chart
         same, self._same = self._same, False
         if self._growing is not None:
