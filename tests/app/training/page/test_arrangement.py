@@ -133,7 +133,7 @@ def test_the_next_window_has_the_gutters_where_they_were_left(qtbot, link, tmp_p
         made.resize(1300, 760)
         made.show()
         made.workspaces.show_workspace("training")
-        qtbot.waitUntil(lambda made=made: made.workspaces.is_whole)
+        qtbot.waitUntil(lambda made=made: made.workspaces.is_whole, timeout=30_000)
         columns = made.workspaces.widgets.columns
         if move:
             columns.setSizes([420, 500, 340])

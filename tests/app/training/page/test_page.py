@@ -357,13 +357,13 @@ def test_the_column_of_the_set_up_is_as_wide_as_its_rows(room, qtbot):
         area = room.form.parentWidget()
         return area.width() >= room.form.minimumSizeHint().width()
 
-    qtbot.waitUntil(is_whole)
+    qtbot.waitUntil(is_whole, timeout=30_000)
     font = room.form.font()
     font.setPixelSize(28)
     for part in room.form.findChildren(QWidget):
         part.setFont(font)
     assert room.form.minimumSizeHint().width() > 300
-    qtbot.waitUntil(is_whole)
+    qtbot.waitUntil(is_whole, timeout=30_000)
 
 
 def test_what_the_model_says_can_have_all_of_the_room(room, begun):

@@ -284,7 +284,7 @@ def training(window, qtbot):
     window.resize(1440, 900)
     window.show()
     window.workspaces.show_workspace("training")
-    qtbot.waitUntil(lambda: window.workspaces.is_whole)
+    qtbot.waitUntil(lambda: window.workspaces.is_whole, timeout=30_000)
     window.train_link.greet()
     window.train_link.begin(1, window.workspaces.session.setup)
     window.train_link.grow(1, 0, STEPS)

@@ -112,7 +112,7 @@ def test_who_goes_back_meanwhile_stays_there(window, qtbot):
 def test_a_room_that_was_prepared_is_there_at_once_and_trains_only_then(window, qtbot):
     rooms = window.workspaces
     rooms.prepare()
-    qtbot.waitUntil(lambda: not rooms._making.busy)
+    qtbot.waitUntil(lambda: not rooms._making.busy, timeout=30_000)
     assert window.train_link.sent == []
     assert rooms.stack.currentIndex() == 0
     window.workspaces.show_workspace("training")

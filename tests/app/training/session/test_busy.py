@@ -103,7 +103,7 @@ def test_nothing_is_waited_for_of_an_engine_that_is_gone(waiting, begun, train_l
 
 def test_the_room_says_it_in_its_bar(qtbot, window):
     window.workspaces.show_workspace("training")
-    qtbot.waitUntil(lambda: window.workspaces.is_whole)
+    qtbot.waitUntil(lambda: window.workspaces.is_whole, timeout=30_000)
     window.workspaces.waiting.told.emit("moons", "building the model…")
     assert window.workspaces.widgets.bar._words == ("moons", "building the model…")
 
