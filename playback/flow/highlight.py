@@ -62,6 +62,7 @@ def answer(index: Index, picture: Picture, asked: Highlight) -> Answer | None:
     value = values[-1]
     if asked.question == "ways":
         return _ways(index, picture, card, value, asked.way)
+    value = network.version_in_pass(index, value)
     roots = network.roots(index, network.last_pass(index, value))
     if asked.question == "cut":
         return _cut(index, picture, card, value, roots)
@@ -94,6 +95,7 @@ def _after(index: Index, picture: Picture, card: Card, values: list[int]) -> Ans
 def _ways(index: Index, picture: Picture, card: Card, value: int, number: int) -> Answer:
     found, name = ways(index, value), card.name or card.title
     if not found.count:
+        value = network.version_in_pass(index, value)
         cut = _cut(index, picture, card, value, _roots(index, value))
         return Answer(cut.cards, f"{way_text.summary(found, name)}: {cut.words}")
     count = len(found.listed)

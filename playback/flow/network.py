@@ -79,6 +79,25 @@ def roots(index: Index, run: int | None) -> list[int]:
     return [node_of(index, root) for root in found if root in index.values]
 
 
+def version_in_pass(index: Index, value: int) -> int:
+    """Return the version of an updated leaf from which its last backward pass came.
+
+    An update in the program's own words (``w -= 0.1 * w.grad``) makes a version that no loss was
+    computed from yet. Any other value is returned unchanged.
+    """
+    made = index.values[value]
+    if made.node is not None or not made.requires_grad:
+        return value
+    first = index.first_version(value)
+    versions = [number for number, start in index.first_versions.items() if start == first]
+    if len(versions) == 1:
+        return value
+    leading = before(index, roots(index, last_pass(index, value)))
+    return next(
+        (number for number in reversed(versions) if node_of(index, number) in leading), value
+    )
+
+
 def between(index: Index, value: int, ends: Iterable[int]) -> set[int]:
     """Return all values on the ways from one to any of the ``ends``; empty if there is no way."""
     ends = list(ends)

@@ -96,6 +96,7 @@ def ways(index: Index, value: int) -> Ways:
 def _ways(index: Index, value: int) -> Ways:
     import networkx as nx
 
+    value = network.version_in_pass(index, value)
     run = network.last_pass(index, value)
     roots = network.roots(index, run)
     if run is None or not roots:
@@ -129,6 +130,7 @@ def _ways(index: Index, value: int) -> Ways:
 
 def on_ways(index: Index, value: int) -> set[int]:
     """Return the nodes on the ways along which gradients came back to a value, with its own."""
+    value = network.version_in_pass(index, value)
     part = _part(index, value, network.roots(index, network.last_pass(index, value)))
     return set(part) | {network.node_of(index, value)}
 

@@ -248,3 +248,35 @@ def test_the_loss_itself_has_one_way_of_no_step():
     found, _ = of("x = param(1.0)\nloss = x * 2\nloss.backward()", "loss")
     assert (found.count, found.total, found.listed[0].steps) == (1, 1.0, ())
     assert not math.isnan(found.gradient)
+
+
+LOOP = """
+w = param(3.0)
+optimizer = torch.optim.SGD([w], 0.1)
+for step in range(3):
+    loss = w * w + w
+    loss.backward()
+    {update}
+"""
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        "optimizer.step(); optimizer.zero_grad()",
+        "w.data -= 0.1 * w.grad; w.grad = None",
+        "torch.no_grad().__enter__(); w -= 0.1 * w.grad; torch.set_grad_enabled(True); w.grad = None",
+        "w.data.sub_(0.1 * w.grad); w.grad.zero_()",
+    ],
+)
+def test_each_version_of_an_updated_parameter_has_the_ways_of_its_last_pass(update):
+    own = {"param": lambda x: torch.tensor(x, requires_grad=True), "torch": torch}
+    exec(LOOP.format(update="values.append(w.item()); " + update), own | {"values": (v := [])})
+    index = index_of(record(LOOP.format(update=update)))
+    versions = [value.id for value in index.tape.values if value.name == "w"]
+    assert len(versions) > 1
+    for version in versions:
+        found = ways(index, version)
+        assert found.count == 3
+        assert found.total == pytest.approx(2 * v[-1] + 1)
+        assert found.gradient == pytest.approx(2 * v[-1] + 1)
