@@ -265,13 +265,14 @@ for step in range(3):
     [
         "optimizer.step(); optimizer.zero_grad()",
         "w.data -= 0.1 * w.grad; w.grad = None",
-        "torch.no_grad().__enter__(); w -= 0.1 * w.grad; torch.set_grad_enabled(True); w.grad = None",
+        "with torch.no_grad(): w -= 0.1 * w.grad; w.grad = None",
         "w.data.sub_(0.1 * w.grad); w.grad.zero_()",
     ],
 )
 def test_each_version_of_an_updated_parameter_has_the_ways_of_its_last_pass(update):
     own = {"param": lambda x: torch.tensor(x, requires_grad=True), "torch": torch}
-    exec(LOOP.format(update="values.append(w.item()); " + update), own | {"values": (v := [])})
+    noting = LOOP.format(update=f"values.append(w.item())\n    {update}")
+    exec(noting, own | {"values": (v := [])})
     index = index_of(record(LOOP.format(update=update)))
     versions = [value.id for value in index.tape.values if value.name == "w"]
     assert len(versions) > 1
