@@ -7,7 +7,10 @@ from itertools import pairwise
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
     QCheckBox,
     QGridLayout,
     QLabel,
@@ -87,6 +90,16 @@ class FilmCard(PopupCard):
         super().open()
         # No focus proxy: Tab would end at the card, and never reach what comes after it.
         self.kind.setFocus()
+
+    def keyPressEvent(self, happened: QKeyEvent) -> None:
+        """Export on Return in a field, as in a dialog."""
+        is_return = happened.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if not is_return or isinstance(QApplication.focusWidget(), QAbstractButton):
+            super().keyPressEvent(happened)
+            return
+        happened.accept()
+        if self.export.isEnabled() and not happened.isAutoRepeat():
+            self._export()
 
     # Construction
 

@@ -171,6 +171,23 @@ def test_what_was_chosen_begins_and_the_card_is_gone(open_card, qtbot, tmp_path)
     assert again.first.value() == 0
 
 
+@pytest.mark.parametrize("field", ["kind", "frame", "speed", "first", "stop", "unit", "path"])
+def test_return_in_a_field_begins_the_export_as_in_a_dialog(open_card, tmp_path, field):
+    card = open_card()
+    begun = card.begun
+    getattr(card, field).setFocus()
+    QTest.keyClick(getattr(card, field), Qt.Key.Key_Return)
+    assert [path for path, _ in begun] == [tmp_path / "film.gif"]
+
+
+def test_return_on_a_box_to_tick_ticks_it(open_card):
+    card = open_card()
+    card.code.setFocus()
+    QTest.keyClick(card.code, Qt.Key.Key_Return)
+    assert card.code.isChecked()
+    assert card.begun == []
+
+
 def test_escape_and_cancel_begin_nothing(open_card, qtbot):
     for leave in (
         lambda card: click(card.close_button),
