@@ -19,6 +19,10 @@ from gradscribe.app.ui.text_delegate import AnyModelIndex, TextDelegate
 from gradscribe.playback.translation import tr
 
 
+SCATTERED = 100
+"""Rank of a title that has the letters of a query, but not as beginnings of words."""
+
+
 @dataclass(frozen=True)
 class PaletteLine:
     """One line of the palette."""
@@ -27,6 +31,8 @@ class PaletteLine:
     tip: str
     keys: str
     run: Callable[[], None]
+    enabled: bool = True
+    """False: it is found when one looks for it, but cannot be executed now."""
 
 
 def rank(query: str, title: str) -> int | None:
@@ -39,7 +45,7 @@ def rank(query: str, title: str) -> int | None:
     words = have.replace(":", " ").split()
     if all(_begins(part, words) for part in wanted):
         return have.find(wanted[0]) if wanted else 0
-    at, gaps = -1, 100
+    at, gaps = -1, SCATTERED
     for letter in "".join(wanted):
         found = have.find(letter, at + 1)
         if found < 0:
@@ -50,14 +56,27 @@ def rank(query: str, title: str) -> int | None:
 
 
 def matching_lines(query: str, lines: Iterable[PaletteLine]) -> list[PaletteLine]:
-    """Return the lines whose title matches ``query``, best first; if none does, search the tips."""
-    ranked = [(rank(query, line.title), line) for line in lines]
+    """Return the lines whose title matches ``query``, best first; if none does, search the tips.
+
+    Commands that are not enabled come after those that have the words too.
+    """
+    lines = list(lines)
+    ranked = [(rank(query, line.title), line) for line in lines if line.enabled]
     matches = [(score, line) for score, line in ranked if score is not None]
-    if not matches:
-        wanted = query.casefold().split()
-        texts = [(f"{line.title} {line.tip}".casefold().split(), line) for _, line in ranked]
-        return [line for words, line in texts if all(_begins(part, words) for part in wanted)]
-    return [line for _, line in sorted(matches, key=lambda pair: pair[0])]
+    wanted = query.casefold().split()
+    rest = [
+        line for line in lines if not line.enabled and wanted and _has_words(line.title, wanted)
+    ]
+    if matches:
+        matches.sort(key=lambda pair: pair[0])
+        exact = [line for score, line in matches if score < SCATTERED]
+        return exact + rest + [line for _, line in matches[len(exact) :]]
+    return [line for _, line in ranked if _has_words(f"{line.title} {line.tip}", wanted)] + rest
+
+
+def _has_words(text: str, wanted: list[str]) -> bool:
+    words = text.casefold().replace(":", " ").split()
+    return all(_begins(part, words) for part in wanted)
 
 
 def _begins(part: str, words: Iterable[str]) -> bool:
@@ -78,14 +97,19 @@ class _Rows(TextDelegate):
         painter.save()
         try:
             room = option.rect.adjusted(self.SIDE, 0, -self.SIDE, 0)
-            room.setLeft(room.left() + self.write(painter, "", line.title, room))
+            role = "" if line.enabled else "caption"
+            room.setLeft(room.left() + self.write(painter, role, line.title, room))
             keys = QRect(room)
             keys.setLeft(room.right() + 1 - self.width_of("mono", line.keys))
             self.write(painter, "mono", line.keys, keys)
             room.adjust(self.BETWEEN, 0, keys.left() - room.right() - 1 - self.BETWEEN, 0)
-            self.write(painter, "caption", line.tip, room)
+            self.write(painter, "caption", _tip(line), room)
         finally:
             painter.restore()
+
+
+def _tip(line: PaletteLine) -> str:
+    return line.tip if line.enabled else tr("Not possible now. {tip}", tip=line.tip)
 
 
 class CommandPalette(PopupCard):
@@ -125,6 +149,9 @@ class CommandPalette(PopupCard):
             item = QListWidgetItem()
             item.setData(Qt.ItemDataRole.UserRole, line)
             item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{line.title} {line.keys}")
+            if not line.enabled:
+                item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEnabled)
+                item.setData(Qt.ItemDataRole.AccessibleDescriptionRole, _tip(line))
             item.setSizeHint(QSize(0, high))
             self.found.addItem(item)
         self.found.setCurrentRow(0)
@@ -133,7 +160,7 @@ class CommandPalette(PopupCard):
 
     def _run(self, item: QListWidgetItem | None) -> None:
         line = item.data(Qt.ItemDataRole.UserRole) if item else None
-        if isinstance(line, PaletteLine):
+        if isinstance(line, PaletteLine) and line.enabled:
             self.leave()
             line.run()
 

@@ -179,18 +179,18 @@ class Menus(QObject):
         return True
 
     def lines(self) -> Iterable[PaletteLine]:
-        """Yield a palette line for every enabled command and each entry of a submenu."""
+        """Yield a palette line for every command and each entry of an enabled submenu."""
         for one in self._commands:
-            if not one.when(self._context):
-                continue
+            enabled = one.when(self._context)
             if one.choices:
-                for choice in one.choices(self._context):
+                for choice in one.choices(self._context) if enabled else ():
                     title = f"{one.title}: {choice.title}"
                     yield PaletteLine(title, choice.tip, "", partial(self.choose, choice))
             else:
                 keys = ", ".join(_shown(key) for key in (*one.bare, *one.keys)[:2])
                 menu = _LETTER.sub("", MENUS[one.place[0]])
-                yield PaletteLine(f"{menu}: {one.title}", one.tip, keys, partial(self.perform, one))
+                run = partial(self.perform, one)
+                yield PaletteLine(f"{menu}: {one.title}", one.tip, keys, run, enabled)
         yield from _setting_lines(self._context)
         yield from _manual_lines(self._context)
 

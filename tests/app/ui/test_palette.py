@@ -1,5 +1,7 @@
 """The palette: what fits and in which order."""
 
+import dataclasses
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
@@ -38,6 +40,46 @@ def test_what_a_command_does_finds_it_where_no_title_fits():
     assert matching_lines("export film", both) == [film]
     assert matching_lines("stop", both) == [both[1]]
     assert matching_lines("xyzzy", both) == []
+
+
+IMPOSSIBLE = PaletteLine("View: Ways to the loss", "Show the ways", "", id, enabled=False)
+
+
+def test_what_is_not_possible_now_is_found_by_its_name_after_what_is():
+    both = [IMPOSSIBLE, *lines("Manual: Other ways", "View: Always on top")]
+    found = matching_lines("ways", both)
+    assert [line.title for line in found] == [
+        "Manual: Other ways",
+        "View: Ways to the loss",
+        "View: Always on top",
+    ]
+    assert matching_lines("", both) == both[1:]
+    assert IMPOSSIBLE not in matching_lines("show", both), "its tip alone does not list it"
+    assert IMPOSSIBLE not in matching_lines("vwl", both), "nor do scattered letters"
+
+
+def test_what_is_not_possible_now_says_so_and_stays_without_effect(qtbot):
+    over, done = QWidget(), []
+    qtbot.addWidget(over)
+    over.resize(900, 600)
+    over.show()
+    line = dataclasses.replace(IMPOSSIBLE, run=lambda: done.append(1))
+    palette = CommandPalette(over, [line])
+    palette.open()
+    assert palette.found.count() == 0
+    qtbot.keyClicks(palette.query, "ways")
+    assert palette.found.count() == 1
+    item = palette.found.item(0)
+    assert not item.flags() & Qt.ItemFlag.ItemIsEnabled
+    assert "Not possible now" in item.data(Qt.ItemDataRole.AccessibleDescriptionRole)
+    qtbot.keyClick(palette.query, Qt.Key.Key_Return)
+    qtbot.mouseClick(
+        palette.found.viewport(),
+        Qt.MouseButton.LeftButton,
+        pos=palette.found.visualItemRect(item).center(),
+    )
+    assert done == []
+    assert palette.isVisible()
 
 
 def test_that_nothing_fits_is_said(qtbot):

@@ -129,8 +129,8 @@ def test_return_clicks_the_button_at_hand(settled, qtbot):
     assert clicked == [1]
 
 
-def test_the_palette_has_a_line_for_every_possible_command(settled):
-    titles = [line.title for line in settled.menus.lines()]
-    assert "Play: Step" in titles
-    assert "Examples: One neuron" in titles
-    assert "Run: Stop" not in titles
+def test_the_palette_has_a_line_for_every_command_and_says_which_is_possible(settled):
+    enabled = {line.title: line.enabled for line in settled.menus.lines()}
+    assert enabled["Play: Step"]
+    assert enabled["Examples: One neuron"]
+    assert not enabled["Run: Stop"]
