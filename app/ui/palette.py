@@ -18,7 +18,6 @@ from gradscribe.app.ui.popup import PopupCard
 from gradscribe.app.ui.text_delegate import AnyModelIndex, TextDelegate
 from gradscribe.playback.translation import tr
 
-
 SCATTERED = 100
 """Rank of a title that has the letters of a query, but not as beginnings of words."""
 
