@@ -75,6 +75,8 @@ class LiveGraph(QObject):
         """Number of steps since the tape before."""
         self._last = (0, 0, False)
         """Run, step and whether it went on, at its last state."""
+        self._stood = (0, 0)
+        """Run and step where it stood last."""
         self._is_single = self._is_walked = self._seen = False
         self._pace = single_shot(self, self._ask, REST_MS)
         self._refold = single_shot(self, self._fold_again, REST_MS)
@@ -191,6 +193,7 @@ class LiveGraph(QObject):
 
     def _on_pause(self, run: RunState, before: tuple[int, int, bool]) -> None:
         """Show where a run is that does not go on; ``before``: its last state."""
+        stood, self._stood = self._stood, (run.run_id, run.step)
         if before == self._last and run.happened:
             return
         # At the same step weights or settings may have changed, which the next step depends on.
@@ -200,8 +203,9 @@ class LiveGraph(QObject):
         if before[2]:
             self.film.stop()
             self._update_look(0)
-        # Not while a pause is on its way: a run that pauses is shown as it stands.
-        is_next = before == (run.run_id, run.step - 1, False)
+        # Not while a pause is on its way: a run that pauses is shown as it stands. A single step of
+        # a busy engine may report that it goes on, at the step where it stood.
+        is_next = before[:2] == stood == (run.run_id, run.step - 1)
         self._is_single, self._is_walked = is_next and not self._is_walked, False
         if self._is_single and ahead is not None and ahead.step == run.step - 1:
             self._present(run, ahead)

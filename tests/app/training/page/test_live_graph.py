@@ -293,6 +293,15 @@ def test_a_single_step_is_played_as_it_is_made_and_a_jump_is_not(looked, train_l
     assert looked.graph.caption.said() == "step 1"
 
 
+def test_a_single_step_is_played_though_the_engine_says_that_it_goes_on(looked, train_link, tape):
+    live = looked.presenter.live
+    emitted(train_link, tape, 1, 2)
+    train_link.state(1, 2, "running")
+    train_link.state(1, 3)
+    assert live.film.plays
+    assert looked.graph.caption.said() == "step 3"
+
+
 def test_steps_faster_than_their_tapes_end_with_the_last(looked, train_link, tape):
     emitted(train_link, tape, 1, 2)
     requested(train_link)
