@@ -3,10 +3,8 @@
 import shutil
 
 import pytest
-from PySide6.QtWidgets import QApplication
 
 from gradscribe.app.files.documents import Draft, Drafts
-from gradscribe.app.window.window import Window
 from tests.app.fakes import leaves
 from tests.app.homes import ahead, press, said, save, sessions, type_in
 
@@ -83,20 +81,19 @@ def test_work_on_a_file_is_recovered_and_the_file_is_untouched(open_window, cras
 @pytest.mark.e2e
 def test_every_window_that_crashed_is_offered(open_window, crash, tmp_path):
     paths = [tmp_path / f"{name}.py" for name in "abc"]
+    opened = []
     for count, path in enumerate(paths):
         path.write_text(f"{path.stem} = 1\n")
-        type_in(open_window(path), f"# {count}\n")
-        windows = count + 1
-    # All are saved before the disk is looked at.
+        opened.append(open_window(path))
+        type_in(opened[-1], f"# {count}\n")
     last = open_window()
-    for one in QApplication.topLevelWidgets():
-        if isinstance(one, Window):
-            one.recovery._saver.flush()
+    # All are saved before the disk is looked at.
+    for window in (*opened, last):
+        window.recovery._saver.flush()
     crash(last, "after")
     after = open_window(home="after")
     offered = " ".join(one.text for one in after.notices.waiting)
     assert all(path.name in offered for path in paths)
-    assert windows == 3
     assert len(after.notices.waiting) == 1, "all in one line"
     # It is b.py that the window shows: two windows with the same clock are told apart by order.
     here = after.session.doc.title
