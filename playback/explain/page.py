@@ -413,7 +413,8 @@ def _leaf(index: Index, value: Value, position: int) -> Explanation:
             )
         )
     elif value.role == "parameter":
-        none = "0" if known.zeros else tr("None yet")
+        # Of a gradient that was there and is not any more "yet" would be wrong.
+        none = "0" if known.zeros else tr("None yet") if last is None else "None"
         there = index.snapshot(known.snapshot)
         shown = none if there is None else snapshot_text.gradient(there)
         rows.append(ExplanationRow(f"{name}.grad", "", shown))

@@ -74,6 +74,17 @@ def test_a_second_pass_is_added_to_what_was_there(recorded):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("reset", "shown"), [("x.grad = None", "None"), ("x.grad.zero_()", "0"), ("pass", "4.0000")]
+)
+def test_a_gradient_that_was_reset_is_not_said_to_come_yet(recorded, reset, shown):
+    tape = recorded(f"x = param(2.0)\ny = x * x\ny.backward()\n{reset}\nz = x + 1")
+    leaf = tape.values[0].id
+    before = explain(tape, value=leaf, position=0)
+    assert before.rows[-1].number == "None yet"
+    assert explain(tape, value=leaf, position=end(tape)).rows[-1].number == shown
+
+
 def test_a_linear_layer_tells_its_three_products(mlp):
     number = next(n for n, op in enumerate(mlp.ops) if op.op == "linear" and n > 0)
     found = explain(mlp, op=number, position=end(mlp))
