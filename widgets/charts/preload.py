@@ -82,7 +82,11 @@ def _import_library() -> Iterator[None]:
         statements = yield from _wait(pool.submit(_parse, spec))
     # PySide makes a class when it is first looked at: pyqtgraph does so for all of them at once.
     for name in QT_MODULES:
-        module = import_module(f"PySide6.{name}")
+        try:
+            module = import_module(f"PySide6.{name}")
+        except ImportError:
+            # pyqtgraph does without some, where a system library is missing.
+            continue
         yield
         for attribute in dir(module):
             getattr(module, attribute, None)

@@ -87,6 +87,18 @@ def test_who_uses_it_between_two_steps_finds_it_whole(use):
     """)
 
 
+@pytest.mark.parametrize("name", ["QtSvg", "QtTest"])
+def test_a_part_of_qt_that_pyqtgraph_can_do_without_may_be_missing(name):
+    run(f"""
+        import sys
+        from gradscribe.widgets.charts import preload
+        sys.modules['PySide6.{name}'] = None
+        list(preload.steps())
+        import pyqtgraph
+        assert pyqtgraph.PlotWidget
+    """)
+
+
 def test_two_who_wait_share_the_steps():
     run("""
         from gradscribe.widgets.charts import preload
