@@ -41,8 +41,7 @@ def rank(query: str, title: str) -> int | None:
     query occur in the title in their order.
     """
     wanted, have = query.casefold().split(), title.casefold()
-    words = have.replace(":", " ").split()
-    if all(_begins(part, words) for part in wanted):
+    if _has_words(title, wanted):
         return have.find(wanted[0]) if wanted else 0
     at, gaps = -1, SCATTERED
     for letter in "".join(wanted):
