@@ -133,7 +133,7 @@ def copy_picture(context: CommandContext) -> None:
     page="program",
 )
 def export_gif(context: CommandContext) -> None:
-    """Write the playback to an animated GIF; choose size, speed, part, and the program with it."""
+    """Write the playback as a film (animated GIF): choose size, speed, part and the program."""
     context.show_film_card("gif")
 
 
@@ -145,7 +145,7 @@ def export_gif(context: CommandContext) -> None:
     page="program",
 )
 def export_mp4(context: CommandContext) -> None:
-    """Write the playback to an MP4 video; choose size, speed, part, and the program with it."""
+    """Write the playback as a film (MP4 video): choose size, speed, part and the program."""
     context.show_film_card("mp4")
 
 

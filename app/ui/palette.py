@@ -3,21 +3,15 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
+from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QRect, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter
-from PySide6.QtWidgets import (
-    QLabel,
-    QLineEdit,
-    QListWidget,
-    QListWidgetItem,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtWidgets import QLabel, QLineEdit, QListView, QStyleOptionViewItem, QWidget
 
 from gradscribe.app.ui.popup import PopupCard
 from gradscribe.app.ui.text_delegate import AnyModelIndex, TextDelegate
 from gradscribe.playback.translation import tr
 
+NO_PARENT = QModelIndex()
 SCATTERED = 100
 """Rank of a title that has the letters of a query, but not as beginnings of words."""
 
@@ -31,7 +25,9 @@ class PaletteLine:
     keys: str
     run: Callable[[], None]
     enabled: bool = True
-    """False: it is found when one looks for it, but cannot be executed now."""
+    """False: it is found by the words of its title, but cannot be executed now."""
+    is_text: bool = False
+    """It leads to a text to read: what acts comes first."""
 
 
 def rank(query: str, title: str) -> int | None:
@@ -54,22 +50,29 @@ def rank(query: str, title: str) -> int | None:
 
 
 def matching_lines(query: str, lines: Iterable[PaletteLine]) -> list[PaletteLine]:
-    """Return the lines whose title matches ``query``, best first; if none does, search the tips.
+    """Return the lines that match ``query``, best first.
 
-    Commands that are not enabled come after those that have the words too.
+    First those whose title has its words: what can be executed, what cannot now. Then those whose
+    tip has them, then text to read, and at last titles with its scattered letters.
     """
-    lines = list(lines)
-    ranked = [(rank(query, line.title), line) for line in lines if line.enabled]
-    matches = [(score, line) for score, line in ranked if score is not None]
     wanted = query.casefold().split()
-    rest = [
-        line for line in lines if not line.enabled and wanted and _has_words(line.title, wanted)
-    ]
-    if matches:
-        matches.sort(key=lambda pair: pair[0])
-        exact = [line for score, line in matches if score < SCATTERED]
-        return exact + rest + [line for _, line in matches[len(exact) :]]
-    return [line for _, line in ranked if _has_words(f"{line.title} {line.tip}", wanted)] + rest
+    if not wanted:
+        return [line for line in lines if line.enabled]
+    placed = [(place, line) for line in lines if (place := _place(query, wanted, line))]
+    placed.sort(key=lambda pair: pair[0])
+    return [line for _, line in placed]
+
+
+def _place(query: str, wanted: list[str], line: PaletteLine) -> tuple[int, int] | None:
+    """Return group and rank of a line among those found, None if it does not match."""
+    if not line.enabled:
+        return (1, 0) if _has_words(line.title, wanted) else None
+    score = rank(query, line.title)
+    if score is not None and score < SCATTERED:
+        return (3 if line.is_text else 0, score)
+    if _has_words(f"{line.title} {line.tip}", wanted):
+        return (3 if line.is_text else 2, SCATTERED)
+    return None if score is None else (4, score)
 
 
 def _has_words(text: str, wanted: list[str]) -> bool:
@@ -79,6 +82,45 @@ def _has_words(text: str, wanted: list[str]) -> bool:
 
 def _begins(part: str, words: Iterable[str]) -> bool:
     return any(word.startswith(part) for word in words)
+
+
+class _Found(QAbstractListModel):
+    """The lines that match; each costs something only once it is seen."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._lines: list[PaletteLine] = []
+        self.high = 0
+        """Height of a line, in pixels."""
+
+    def show(self, lines: list[PaletteLine]) -> None:
+        """List these lines."""
+        self.beginResetModel()
+        self._lines = lines
+        self.endResetModel()
+
+    def rowCount(self, _parent: AnyModelIndex = NO_PARENT) -> int:
+        """Return the number of lines; called by Qt."""
+        return len(self._lines)
+
+    def flags(self, index: AnyModelIndex) -> Qt.ItemFlag:
+        """Disable what is not possible now; called by Qt."""
+        flags = super().flags(index)
+        return flags if self._lines[index.row()].enabled else flags & ~Qt.ItemFlag.ItemIsEnabled
+
+    def data(self, index: AnyModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return one property of a line; called by Qt."""
+        line = self._lines[index.row()]
+        match role:
+            case Qt.ItemDataRole.UserRole:
+                return line
+            case Qt.ItemDataRole.SizeHintRole:
+                return QSize(0, self.high)
+            case Qt.ItemDataRole.AccessibleTextRole:
+                return f"{line.title} {line.keys}"
+            case Qt.ItemDataRole.AccessibleDescriptionRole if not line.enabled:
+                return _tip(line)
+        return None
 
 
 class _Rows(TextDelegate):
@@ -120,7 +162,10 @@ class CommandPalette(PopupCard):
         self.query.setPlaceholderText(tr("Type a command"))
         self.query.setAccessibleName(tr("Command"))
         self.query.setClearButtonEnabled(True)
-        self.found = QListWidget()
+        self.found = QListView()
+        self._found = _Found(self.found)
+        self.found.setModel(self._found)
+        self.found.setUniformItemSizes(True)
         self.found.setProperty("bare", True)
         self.found.setAccessibleName(tr("Commands"))
         self.found.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -131,7 +176,7 @@ class CommandPalette(PopupCard):
         self.column.addWidget(self.found, 1)
         self.query.textChanged.connect(self._search)
         self.query.installEventFilter(self)
-        self.found.itemClicked.connect(self._run)
+        self.found.clicked.connect(self._run)
         self.found.setItemDelegate(_Rows(self.found, "", "caption", "mono"))
         self._search("")
 
@@ -141,23 +186,18 @@ class CommandPalette(PopupCard):
         self.query.setFocus()
 
     def _search(self, text: str) -> None:
-        self.found.clear()
-        high = self.query.fontMetrics().height() + 20
-        for line in matching_lines(text, self._lines):
-            item = QListWidgetItem()
-            item.setData(Qt.ItemDataRole.UserRole, line)
-            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{line.title} {line.keys}")
-            if not line.enabled:
-                item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEnabled)
-                item.setData(Qt.ItemDataRole.AccessibleDescriptionRole, _tip(line))
-            item.setSizeHint(QSize(0, high))
-            self.found.addItem(item)
-        self.found.setCurrentRow(0)
-        self.nothing.setVisible(not self.found.count())
+        self._found.high = self.query.fontMetrics().height() + 20
+        self._found.show(matching_lines(text, self._lines))
+        self._choose(0)
+        self.nothing.setVisible(not self._found.rowCount())
         self.nothing.adjustSize()
 
-    def _run(self, item: QListWidgetItem | None) -> None:
-        line = item.data(Qt.ItemDataRole.UserRole) if item else None
+    def _choose(self, row: int) -> None:
+        last = self._found.rowCount() - 1
+        self.found.setCurrentIndex(self._found.index(max(0, min(row, last))))
+
+    def _run(self, index: QModelIndex) -> None:
+        line = index.data(Qt.ItemDataRole.UserRole)
         if isinstance(line, PaletteLine) and line.enabled:
             self.leave()
             line.run()
@@ -177,10 +217,9 @@ class CommandPalette(PopupCard):
         steps = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8}
         steps |= {Qt.Key.Key_PageUp: -8}
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._run(self.found.currentItem())
+            self._run(self.found.currentIndex())
         elif key in steps:
-            row = self.found.currentRow() + steps[Qt.Key(key)]
-            self.found.setCurrentRow(max(0, min(row, self.found.count() - 1)))
+            self._choose(self.found.currentIndex().row() + steps[Qt.Key(key)])
         else:
             return False
         return True

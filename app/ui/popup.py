@@ -10,6 +10,7 @@ from shiboken6 import isValid
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.deferred_paint import DeferredPaint
 from gradscribe.widgets.base.focus.reading_order import ReadingOrder
+from gradscribe.widgets.base.focus.ring import OWN_FOCUS
 from gradscribe.widgets.base.labels import plain_label
 from gradscribe.widgets.base.menus import open_by_key
 from gradscribe.widgets.base.single_shot import single_shot
@@ -34,6 +35,9 @@ class PopupCard(ReadingOrder):
         self.card.setProperty("panel", True)
         self.column = vbox(self.card, margins=(18, 16, 18, 18), spacing=10)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        # It shows the focus by being there: a ring at the edge of the window would only have the
+        # whole window painted again.
+        self.setProperty(OWN_FOCUS, True)
         self._paint = DeferredPaint(self)
         self._closing = single_shot(self, self.leave)
         over.installEventFilter(self)

@@ -212,7 +212,8 @@ def _manual_lines(context: CommandContext) -> Iterable[PaletteLine]:
             place = (page.name, "" if is_title else heading.anchor)
             within = page.part if is_title else page.title
             show = partial(context.manual.show, *place)
-            yield PaletteLine(tr("Manual: {title}", title=heading.short), within, "", show)
+            title = tr("Manual: {title}", title=heading.short)
+            yield PaletteLine(title, within, "", show, is_text=True)
 
 
 def _shown(key: str) -> str:

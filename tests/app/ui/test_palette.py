@@ -42,14 +42,23 @@ def test_what_a_command_does_finds_it_where_no_title_fits():
     assert matching_lines("xyzzy", both) == []
 
 
+def test_commands_come_before_the_text_that_is_about_them():
+    text = PaletteLine("Manual: Films", "Do", "", id, is_text=True)
+    export = PaletteLine("File: Export playback", "Write it as a film", "", id)
+    end = PaletteLine("File: End the film here", "", "", id)
+    scattered = PaletteLine("File: Loom", "", "", id)
+    found = matching_lines("film", [scattered, text, export, end])
+    assert found == [end, export, text, scattered]
+
+
 IMPOSSIBLE = PaletteLine("View: Ways to the loss", "Show the ways", "", id, enabled=False)
 
 
 def test_what_is_not_possible_now_is_found_by_its_name_after_what_is():
-    both = [IMPOSSIBLE, *lines("Manual: Other ways", "View: Always on top")]
+    both = [IMPOSSIBLE, *lines("View: Next ways", "View: Always on top")]
     found = matching_lines("ways", both)
     assert [line.title for line in found] == [
-        "Manual: Other ways",
+        "View: Next ways",
         "View: Ways to the loss",
         "View: Always on top",
     ]
@@ -66,17 +75,17 @@ def test_what_is_not_possible_now_says_so_and_stays_without_effect(qtbot):
     line = dataclasses.replace(IMPOSSIBLE, run=lambda: done.append(1))
     palette = CommandPalette(over, [line])
     palette.open()
-    assert palette.found.count() == 0
+    assert palette.found.model().rowCount() == 0
     qtbot.keyClicks(palette.query, "ways")
-    assert palette.found.count() == 1
-    item = palette.found.item(0)
+    assert palette.found.model().rowCount() == 1
+    item = palette.found.model().index(0, 0)
     assert not item.flags() & Qt.ItemFlag.ItemIsEnabled
     assert "Not possible now" in item.data(Qt.ItemDataRole.AccessibleDescriptionRole)
     qtbot.keyClick(palette.query, Qt.Key.Key_Return)
     qtbot.mouseClick(
         palette.found.viewport(),
         Qt.MouseButton.LeftButton,
-        pos=palette.found.visualItemRect(item).center(),
+        pos=palette.found.visualRect(item).center(),
     )
     assert done == []
     assert palette.isVisible()
@@ -119,7 +128,7 @@ def test_typing_narrows_and_escape_closes(qtbot):
     palette = CommandPalette(over, lines("Run: Stop", "View: Fit"))
     palette.open()
     qtbot.keyClicks(palette.query, "fit")
-    assert palette.found.count() == 1
+    assert palette.found.model().rowCount() == 1
     with qtbot.waitSignal(palette.destroyed):
         qtbot.keyClick(palette.query, Qt.Key.Key_Escape)
 
@@ -130,7 +139,7 @@ def test_return_with_nothing_found_does_nothing(qtbot):
     palette = CommandPalette(over, lines("Run: Stop"))
     palette.query.setText("zzz")
     qtbot.keyClick(palette.query, Qt.Key.Key_Return)
-    assert palette.found.count() == 0
+    assert palette.found.model().rowCount() == 0
 
 
 def test_a_line_costs_no_widgets(qtbot):
@@ -140,7 +149,7 @@ def test_a_line_costs_no_widgets(qtbot):
     many = CommandPalette(
         over, [PaletteLine(f"Command {i}", "tip", "", lambda: None) for i in range(200)]
     )
-    assert many.found.count() == 200
+    assert many.found.model().rowCount() == 200
     assert len(many.findChildren(QWidget)) == len(few.findChildren(QWidget))
 
 
@@ -159,7 +168,7 @@ def test_title_tip_and_keys_of_a_line_are_painted(qtbot, part):
         made.open()
         found = made.found
         qtbot.waitUntil(lambda: found.updatesEnabled() and found.isVisible())
-        seen = found.viewport().grab(found.visualItemRect(found.item(0))).toImage()
+        seen = found.viewport().grab(found.visualRect(found.model().index(0, 0))).toImage()
         made.leave()
         return seen
 
@@ -179,7 +188,7 @@ def test_a_long_tip_leaves_the_keys_alone(qtbot):
         made.open()
         found = made.found
         qtbot.waitUntil(lambda: found.updatesEnabled() and found.isVisible())
-        place = found.visualItemRect(found.item(0))
+        place = found.visualRect(found.model().index(0, 0))
         place.setLeft(place.right() - 60)
         seen = found.viewport().grab(place).toImage()
         made.leave()
