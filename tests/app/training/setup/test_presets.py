@@ -62,6 +62,13 @@ def test_the_playgrounds_are_as_it_opens():
     assert names == {"circle", "xor", "gauss", "spiral", "plane", "multi_gauss"}
 
 
+def test_a_net_separates_the_points_that_are_drawn():
+    run = run_of("drawn", 200)
+    model, x, y = run.program.model, run.program.x, run.program.y
+    assert len(x) == 12, "all of them train"
+    assert ((model(x).squeeze(-1) > 0) == y.reshape(-1).bool()).all()
+
+
 def test_overfitting_shows():
     run = run_of("overfit", 30)
     early = run.history.last_val()
