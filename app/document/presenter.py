@@ -352,7 +352,8 @@ class Presenter(QObject):
         result, position = self._session.result, self._session.view.position
         picture = self.picture = stage.picture
         self._drawn = result.tape
-        self._views.graph.set_stage(stage, animate=True)
+        is_chosen = self._session.doc.open_calls is not None
+        self._views.graph.set_stage(stage, animate=True, by_hand=is_chosen)
         self._views.graph.set_look(look.look_at(result.tape, picture, self.scene, position))
         if result.stale:
             self._show_staleness()

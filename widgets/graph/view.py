@@ -86,7 +86,8 @@ class GraphView(QWidget):
         self._input.close_up_requested.connect(self.center_on)
         self._input.fit_requested.connect(self.fit)
         self._mode: Mode = ""
-        self._fitted, self._partial = True, False
+        self._fitted, self._partial, self._wants_whole = True, False, False
+        self._began_in_part = False
         self.picks_for_menu, self.menu_key = True, ""
         """True if a right click is a pick, too; the key that the last menu is about."""
         self._following = CameraFollower()
@@ -212,11 +213,12 @@ class GraphView(QWidget):
         """Show a picture; see `set_stage`."""
         self.set_stage(Stage(tape, picture, placement), animate)
 
-    def set_stage(self, stage: Stage, animate: bool = True) -> None:
+    def set_stage(self, stage: Stage, animate: bool = True, by_hand: bool = True) -> None:
         """Show a placed picture; nothing in it is reached until `set_look`.
 
         A picture similar to the one before keeps the view and the selection, and its cards glide to
-        their new places; any other is fitted.
+        their new places; any other is fitted. A module that opened or closed keeps its header in
+        place, unless it did so by itself (not ``by_hand``) in a view that is fitted.
         """
         canvas, moving, old = self.canvas, self._animation, self.canvas.drawing
         moving.motion = moving.morph = None
@@ -230,15 +232,16 @@ class GraphView(QWidget):
         canvas.hovered = ""
         canvas.minimap.forget()
         moves = animate and not self._is_still and self.isVisible()
-        shift = self._hold(old.stage)
+        shift = self._hold(old.stage) if by_hand or not self._fitted else None
         if moves and Morph.is_worthwhile(old, canvas.drawing):
             moving.morph = Morph(old, canvas.drawing, shift)
             moving.start("morph")
         turned = stage.flows_down != old.stage.flows_down
         if shift is None and (turned or not similar):
-            self._fitted, self._following.is_paused = True, False
+            self._fitted, self._wants_whole, self._following.is_paused = True, False, False
         if self._fitted:
             self._first_look(moves and similar)
+            self._began_in_part = self._partial
         canvas.paint_ahead()
         self._describe()
         self.following_changed.emit()
@@ -313,8 +316,9 @@ class GraphView(QWidget):
 
     def fit(self) -> None:
         """Show the whole graph."""
-        self._fitted, self._partial, self._following.is_paused = True, False, False
-        self._look_at(self._whole(), True)
+        self._fitted, self._wants_whole, self._following.is_paused = True, True, False
+        self._began_in_part = False
+        self._first_look(True)
 
     def set_least_zoom(self, zoom: float) -> None:
         """Show graphs at this zoom or a larger one from now on, in part if necessary; 0: as usual.
@@ -328,7 +332,7 @@ class GraphView(QWidget):
         # Where cards are this large, it would cover much of one.
         self.canvas.shows_map = not zoom
         if is_switched:
-            self._fitted, self._following.is_paused = True, False
+            self._fitted, self._wants_whole, self._following.is_paused = True, False, False
         if self._fitted:
             self._look_again()
 
@@ -370,7 +374,7 @@ class GraphView(QWidget):
     def _show_readably(self) -> None:
         look, size = self.look(), self.canvas.size
         near = self._following.close_view(self.stage(), look, self._least_zoom, size)
-        self._fitted = near is None
+        self._fitted, self._wants_whole = near is None, False
         if near is None:
             self._first_look(True)
         else:
@@ -436,16 +440,18 @@ class GraphView(QWidget):
             self.glide_to(target)
 
     def _first_look(self, glide: bool = False) -> None:
-        """Move to the first view of a new picture, or of the same one in a new widget size."""
-        stage, scale = self.stage(), self.canvas.drawing.theme.scale
-        camera, self._partial = viewport.first_view(
-            stage,
-            self.canvas.size,
-            scale,
-            self._key_corner,
-            self.readable_zoom,
-            self._least_zoom,
-        )
+        """Move to the first view of a picture in this size of the widget, or to all of it."""
+        if self._wants_whole:
+            camera, self._partial = self._whole(), False
+        else:
+            camera, self._partial = viewport.first_view(
+                self.stage(),
+                self.canvas.size,
+                self.canvas.drawing.theme.scale,
+                self._key_corner,
+                self.readable_zoom,
+                self._least_zoom,
+            )
         self._look_at(camera, glide)
 
     def _whole(self) -> Camera:
@@ -532,9 +538,9 @@ class GraphView(QWidget):
         return QSize(220, 180)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the whole graph in view if it was."""
+        """Keep the whole graph in view if it was at first; else take the first view again."""
         super().resizeEvent(event)
-        if self._fitted and (self._partial or self._least_zoom):
+        if self._fitted and (self._began_in_part or self._least_zoom):
             self._look_again()
         elif self._fitted:
             self._look_at(self._whole(), False)

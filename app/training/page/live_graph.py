@@ -274,7 +274,7 @@ class LiveGraph(QObject):
                 return
             self._is_legible = True
         self._picture = stage.picture
-        self._view.graph.set_stage(stage)
+        self._view.graph.set_stage(stage, by_hand=self._open_calls is not None)
         length, self._film_ms = self._film_ms, 0
         if length:
             self.film.play(message.tape, length)

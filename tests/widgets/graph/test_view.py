@@ -14,6 +14,7 @@ from gradscribe.playback.layout import place
 from gradscribe.widgets.base import motion
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.camera import MAX_FIT_ZOOM, Camera
+from gradscribe.widgets.graph.paint.stage import Stage
 from gradscribe.widgets.graph.picture_menu import save_picture
 from tests.playback.drafts import Draft
 from tests.widgets.graph_window import at, click, press, show
@@ -77,6 +78,46 @@ def test_another_picture_is_fitted_and_forgets_the_selection(view):
 def test_the_whole_stays_in_sight_when_the_window_shrinks(view):
     show(view, neuron())
     view.resize(400, 300)
+    assert QRectF(view.rect()).contains(view.camera().box_to_view(view.stage().bounds))
+
+
+def test_a_view_that_began_in_part_is_readable_in_every_size(view):
+    m = grid(60, 3)
+    show(view, (m, m.reached()))
+    size, before = view.size(), view.camera()
+    assert not view.shows_whole
+    view.resize(3000, 3000)
+    assert view.shows_whole
+    view.resize(size)
+    assert view.camera() == before
+
+
+def test_the_whole_that_was_asked_for_stays_when_the_program_changes_or_the_window(view):
+    m = grid(200, 10)
+    show(view, (m, m.reached()))
+    view.fit()
+    view.resize(700, 500)
+    assert view.shows_whole
+    m.card("new", "op", "exp", (700, 2200), 2.0)
+    show(view, (m, m.reached()))
+    assert view.shows_whole
+    view.finish_motion()
+    assert QRectF(view.rect()).contains(view.camera().box_to_view(view.stage().bounds))
+
+
+def test_a_module_that_opens_by_itself_leaves_the_view_fitted(view):
+    closed, opened = Maker(), Maker()
+    for m in (closed, opened):
+        m.card("x", "data", "x", (100, 0), 1.0)
+    closed.card("m", "module", "m: Net", (100, 120), None, (180, 72))
+    opened.frame("m", "m", "Net", (60, 200, 400, 900))
+    show(view, (closed, closed.reached()))
+    stage = Stage(opened.tape, opened.picture, opened.placement)
+    view.set_stage(stage, by_hand=False)
+    view.set_look(opened.reached())
+    view.finish_motion()
+    assert QRectF(view.rect()).contains(view.camera().box_to_view(view.stage().bounds))
+    view.resize(view.width() // 2, view.height())
     assert QRectF(view.rect()).contains(view.camera().box_to_view(view.stage().bounds))
 
 
