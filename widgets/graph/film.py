@@ -211,18 +211,21 @@ class GraphFilm:
         assert camera is not None
         view = QRectF(QPointF(), self._view())
         painter.save()
-        painter.translate(self._aside_width, 0)
-        painter.setClipRect(view)
-        overlay.paint_ground(painter, view, camera, drawing.theme)
-        painter.translate(camera.x, camera.y)
-        painter.scale(camera.zoom, camera.zoom)
-        area = camera.box_to_scene(view)
-        drawing.tiles.keep(area)
-        for count, _ in enumerate(drawing.steps(painter, area, camera.zoom), 1):
-            if count % ITEMS_PER_STEP == 0:
-                yield
-        self._motion.paint(painter, area, camera.zoom, share)
-        painter.restore()
+        try:
+            painter.translate(self._aside_width, 0)
+            painter.setClipRect(view)
+            overlay.paint_ground(painter, view, camera, drawing.theme)
+            painter.translate(camera.x, camera.y)
+            painter.scale(camera.zoom, camera.zoom)
+            area = camera.box_to_scene(view)
+            drawing.tiles.keep(area)
+            for count, _ in enumerate(drawing.steps(painter, area, camera.zoom), 1):
+                if count % ITEMS_PER_STEP == 0:
+                    yield
+            self._motion.paint(painter, area, camera.zoom, share)
+        finally:
+            # A film that is cancelled ends here, too.
+            painter.restore()
 
     def _paint_aside(self, painter: QPainter) -> None:
         if self._aside is None:

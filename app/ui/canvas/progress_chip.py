@@ -53,6 +53,12 @@ class ProgressChip(QFrame):
         short = name if len(name) <= LONGEST else f"{name[:12]}…{name[-(LONGEST - 13) :]}"
         self.name.setText(f"{verb} {short}")
         self.name.setToolTip(tip(name))
+        # As wide as it gets: it would be resized while it is seen otherwise, and its parts not.
+        self.show_share(1, 1)
+        self.percent.setMinimumWidth(0)
+        self.percent.ensurePolished()
+        self.percent.setMinimumWidth(self.percent.sizeHint().width())
+        self.adjustSize()
         self.show_share(0, 1)
         self._appear.start()
 

@@ -89,6 +89,14 @@ def test_a_frame_is_painted_bit_by_bit_as_it_is_at_once(chain, monkeypatch):
     assert np.array_equal(pixels(made), wanted)
 
 
+def test_a_frame_that_is_left_unfinished_leaves_no_painter_open(chain, monkeypatch, qtlog):
+    monkeypatch.setattr(graph_film, "ITEMS_PER_STEP", 1)
+    steps = chain.frame_steps(VideoFrame(3, 3), 40)
+    next(steps)
+    steps.close()
+    assert not [message for message in qtlog.records if "QPainter" in message.message]
+
+
 def test_pink_is_there_only_once_gradients_run(chain):
     pink, events = Theme.load("light").backward, len(chain.tape.events)
     first = chain.frame(VideoFrame(0, 0), 0)

@@ -165,3 +165,18 @@ def test_following_is_offered_at_the_bottom_of_the_graph(over, graph, qtbot):
     over.offer_following(False)
     assert over.follow.isHidden()
     assert graph.hasFocus()
+
+
+def test_the_chip_of_an_export_has_space_from_its_first_moment(over, qtbot):
+    chip = over.film
+    for name in ("film.gif", "a_rather_long_name_of_it.mp4"):
+        chip.begin("Writing", name)
+        qtbot.waitUntil(chip.isVisible)
+        for share in (0, 100):
+            chip.show_share(share, 100)
+            for part in (chip.name, chip.percent):
+                assert part.width() >= part.sizeHint().width()
+            assert chip.name.geometry().right() < chip.bar.x()
+            assert chip.bar.geometry().right() < chip.percent.x()
+            assert chip.cancel_button.geometry().right() < chip.width()
+        chip.end()
