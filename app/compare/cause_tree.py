@@ -114,11 +114,12 @@ def _cause_row(cause: Cause) -> QTreeWidgetItem:
     font.setBold(True)
     row.setFont(0, font)
     groups = [(group.text(), group.differences) for group in cause.groups()]
-    if len(cause.differences) > 1:
-        count, noun = cause.times, "place"
-        if count == 1:
-            count, noun = len(cause.differences), "difference"
-        groups.append((tr("All {count}", count=formatting.count(count, noun)), cause.differences))
+    if cause.times > 1:
+        places = formatting.count(cause.times, "place")
+        groups.append((tr("All {count}", count=places), cause.differences))
+    elif (number := len(cause.differences)) > 1:
+        own = formatting.count(number, "difference")
+        groups.insert(0, (tr("The change itself: {count}", count=own), cause.differences))
     for text, differences in groups:
         group = _row(text[0].upper() + text[1:])
         group.setData(0, _DIFFERENCES, differences)

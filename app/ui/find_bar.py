@@ -240,6 +240,22 @@ class FindBar(QFrame):
         self._editor.found.clear()
         self._editor.setFocus()
 
+    def focusNextPrevChild(self, ahead: bool) -> bool:
+        """Let Tab lead from what is searched to what replaces it, as in other editors.
+
+        Called by Qt. The first and the last are those of the order of reading, which goes on.
+        """
+        order: list[QWidget] = [self.query, self.replacement, self.replace_button, self.all_button]
+        order += [self.back_button, self.next_button, self.close_button, *self._options()]
+        order = [part for part in order if part.isVisible()]
+        here = self.focusWidget()
+        after = order.index(here) + (1 if ahead else -1) if here in order else -1
+        if not 0 <= after < len(order):
+            return super().focusNextPrevChild(ahead)
+        reasons = Qt.FocusReason
+        order[after].setFocus(reasons.TabFocusReason if ahead else reasons.BacktabFocusReason)
+        return True
+
     def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
         """Handle Return and Esc in the bar."""
         if isinstance(watched, QPushButton):

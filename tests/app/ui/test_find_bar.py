@@ -55,6 +55,24 @@ def find(bar, qtbot, text, **options):
         type_text(qtbot, bar.replacement, options["by"])
 
 
+def test_tab_leads_from_what_is_searched_to_what_replaces_it(bar, qtbot):
+    bar.open(replace=True)
+    bar.query.setFocus()
+    qtbot.keyClicks(bar.query, "grad")
+    qtbot.keyClick(bar.query, Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is bar.replacement
+    reached = {bar.query, bar.replacement}
+    for _ in range(8):
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        reached.add(QApplication.focusWidget())
+    buttons = (bar.replace_button, bar.all_button, bar.back_button, bar.next_button)
+    assert reached >= {*buttons, bar.close_button, bar.match_case, bar.whole_word, bar.regex}
+    assert QApplication.focusWidget() is bar.regex, "the last, from which it goes on"
+    bar.replacement.setFocus()
+    qtbot.keyClick(bar.replacement, Qt.Key.Key_Tab, SHIFT)
+    assert QApplication.focusWidget() is bar.query
+
+
 def test_it_counts_and_goes_round(bar, qtbot):
     find(bar, qtbot, "grad")
     assert bar.count.text() == "1 of 3"
