@@ -125,4 +125,6 @@ def make_scrollable(area: QScrollArea, inside: QWidget) -> None:
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setWidget(inside)
+    # Which setWidget has set.
+    inside.setAutoFillBackground(False)
     area.viewport().setAutoFillBackground(False)

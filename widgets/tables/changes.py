@@ -4,18 +4,26 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QBrush, QResizeEvent
-from PySide6.QtWidgets import QPushButton, QTreeWidget, QTreeWidgetItem, QWidget
+from PySide6.QtWidgets import (
+    QPushButton,
+    QScrollArea,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gradscribe.playback.compare.run_changes import ChangeKind, RunChange
 from gradscribe.playback.text import formatting
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
-from gradscribe.widgets.base.boxes import push_button, vbox
+from gradscribe.widgets.base.boxes import make_scrollable, push_button, vbox
 from gradscribe.widgets.base.columns.order import ColumnOrder
 from gradscribe.widgets.base.columns.widths import ColumnWidths
 from gradscribe.widgets.base.flow_layout import FlowLayout
 from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Label, sheet
+from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor.diff_lines import DiffLines
 
@@ -23,6 +31,8 @@ MAX_ROWS = 300
 """Most changes listed, the first ones; the rest is counted."""
 LOW = 200
 """Height in pixels below which the columns have no titles."""
+LEAST = 76
+"""Least height in pixels of the rows: below it the pane is scrolled."""
 FIRST = tr("Edit the program: after each run, what changed since the run before is listed here.")
 WIDEST = 170
 """Most pixels of a column before the last."""
@@ -77,7 +87,8 @@ class ChangesPane(QWidget):
         tip = tr("List the runs of this program (Ctrl+Shift+H)")
         self.runs = push_button(tr("Runs"), self, self.runs_pressed, tip=tip)
         line = FlowLayout(self.compare, self.runs)
-        column = vbox(self, self.edit, margins=(14, 10, 8, 8), spacing=6)
+        self._area, column = low_column(self, self.edit)
+        self._show_focus = single_shot(self, self._scroll_to_focus)
         column.addLayout(self._strips_column)
         column.addWidget(self.counts)
         column.addLayout(line)
@@ -93,11 +104,13 @@ class ChangesPane(QWidget):
         """Leave the titles of the columns out where they would take the rows' place."""
         super().resizeEvent(event)
         self.rows.setHeaderHidden(self.height() < LOW)
+        self._show_focus.start()
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
         self._theme = theme
         self.setStyleSheet(sheet(theme))
+        self.rows.setMinimumHeight(round(LEAST * theme.scale))
         for strip in self._strips:
             strip.set_theme(theme)
         for at in range(self.rows.topLevelItemCount()):
@@ -131,6 +144,12 @@ class ChangesPane(QWidget):
         self._changes = changes[:MAX_ROWS]
         self._fill()
         self.rows.setVisible(bool(changes))
+        self._show_focus.start()
+
+    def _scroll_to_focus(self) -> None:
+        """Scroll to the rows once they have their height, if they have the keyboard."""
+        if self.rows.hasFocus():
+            self._area.ensureWidgetVisible(self.rows)
 
     def _fill(self) -> None:
         self.rows.clear()
@@ -191,6 +210,16 @@ class ChangesPane(QWidget):
             # With the focus Qt makes the first row the current one, but selects none.
             item.setSelected(True)
             self.picked.emit(item.data(LINE, _CHANGE))
+
+
+def low_column(pane: QWidget, *parts: QWidget) -> tuple[QScrollArea, QVBoxLayout]:
+    """Return the column of a pane, and what scrolls it where the pane is too low for it."""
+    inside, area = QWidget(), QScrollArea(pane)
+    make_scrollable(area, inside)
+    # Its rows and buttons take the keyboard, and are scrolled to.
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    vbox(pane, area)
+    return area, vbox(inside, *parts, margins=(14, 10, 8, 8), spacing=6)
 
 
 def _cells(change: RunChange) -> list[str]:

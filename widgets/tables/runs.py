@@ -9,14 +9,14 @@ from PySide6.QtWidgets import QTreeWidget, QTreeWidgetItem, QWidget
 
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
-from gradscribe.widgets.base.boxes import push_button, vbox
+from gradscribe.widgets.base.boxes import push_button
 from gradscribe.widgets.base.columns.order import ColumnOrder
 from gradscribe.widgets.base.columns.widths import ColumnWidths
 from gradscribe.widgets.base.flow_layout import FlowLayout
 from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.tables.changes import LOW
+from gradscribe.widgets.tables.changes import LEAST, LOW, low_column
 
 EMPTY = tr("Each run of this program is listed here: go back to it, keep it, name it, compare it.")
 NAME, RESULT, SETTING, EDIT = range(4)
@@ -79,7 +79,7 @@ class RunsPane(QWidget):
             (tr("Name it"), self.edit_name),
             (tr("Compare it with the latest"), self._compare),
         )
-        rows = vbox(self, self.words, margins=(14, 10, 8, 8), spacing=6)
+        _, rows = low_column(self, self.words)
         rows.addLayout(FlowLayout(*made, self.changes))
         rows.addWidget(self.rows, 1)
         self.set_theme(self._theme)
@@ -116,6 +116,7 @@ class RunsPane(QWidget):
         """Use ``theme``'s colours and fonts."""
         self._theme = theme
         self.setStyleSheet(sheet(theme))
+        self.rows.setMinimumHeight(round(LEAST * theme.scale))
         for at in range(self.rows.topLevelItemCount()):
             self._color(self.rows.topLevelItem(at))
 

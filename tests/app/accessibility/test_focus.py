@@ -157,6 +157,8 @@ def test_a_widget_without_name_or_focus_is_found(qtbot):
     host = QWidget()
     qtbot.addWidget(host)
     host.resize(300, 200)
+    # The theme of a window that an earlier test has made does so, too.
+    host.setStyleSheet("QPushButton:focus { border: 2px solid red; }")
     good, bad = QPushButton("Good", host), QLabel(host)
     good.setGeometry(10, 10, 100, 40)
     bad.setGeometry(10, 60, 100, 40)
