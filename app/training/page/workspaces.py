@@ -28,6 +28,7 @@ from gradscribe.app.ui.theming import Theming
 from gradscribe.engine.protocol.training import Exported, StepTape
 from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.deferred_paint import DeferredPaint
+from gradscribe.widgets.base.focus.ring import OWN_FOCUS
 from gradscribe.widgets.base.time_slices import TimeSlices
 from gradscribe.widgets.base.workspace_switch import WorkspaceSwitch
 from gradscribe.widgets.charts import preload
@@ -85,6 +86,7 @@ class Workspaces(QObject):
         self._strip = strip
         self._look, self._switch = look, switch
         self.stack = QStackedWidget()
+        self.stack.setProperty(OWN_FOCUS, True)
         self.stack.addWidget(page)
         self._paint = DeferredPaint(self.stack)
         link = make_link()
@@ -228,6 +230,8 @@ class Workspaces(QObject):
         yield
         page.bar.switch.picked.connect(self.show_workspace)
         page.bar.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        # It has the keys of the whole page: a ring around it would say nothing.
+        page.bar.setProperty(OWN_FOCUS, True)
         showing.commanded.connect(
             lambda name: self.commanded.emit(COMMANDS.get(name, f"train.{name}"))
         )

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from gradscribe.app.commands import train
 from gradscribe.app.files import atomic
@@ -17,6 +17,7 @@ from gradscribe.app.ui.examples.gallery import Gallery
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Part, Setup
 from gradscribe.engine.protocol.tape import Problem
+from gradscribe.widgets.base.focus.ring import FocusRing
 from gradscribe.widgets.graph.snapshot import png_bytes
 
 
@@ -27,6 +28,20 @@ def training(window):
     window.train_link.greet()
     window.train_link.begin(1, window.workspaces.session.setup)
     return window
+
+
+def test_the_page_takes_the_keys_without_a_ring_around_its_bar(training, qtbot):
+    training.show()
+    training.activateWindow()
+    ring = FocusRing(training)
+    training.workspaces.show_workspace("program")
+    training.workspaces.show_workspace("training")
+    qtbot.waitUntil(training.workspaces.widgets.bar.hasFocus)
+    seen = [type(one).__name__ for one in training.findChildren(QWidget) if one.isVisible()]
+    assert "_Ring" not in seen
+    training.workspaces.widgets.says.tabBar().setFocus(Qt.FocusReason.TabFocusReason)
+    assert any(type(one).__name__ == "_Ring" for one in training.findChildren(QWidget))
+    ring.deleteLater()
 
 
 def test_each_open_view_is_exported_alone(training, qtbot, tmp_path):
