@@ -64,16 +64,32 @@ class FlowLayout(QLayout):
         return size
 
     def _arrange(self, area: QRect, move: bool) -> int:
-        """Return the height of all lines in pixels, placing the items if ``move``."""
-        x, y, line = area.x(), area.y(), 0
+        """Return the height of all lines in pixels, placing the items if ``move``.
+
+        The items of a line are centred on it.
+        """
+        y = area.y()
+        for line in self._lines(area.width()):
+            x, high = area.x(), max(item.sizeHint().height() for item in line)
+            for item in line if move else ():
+                size = item.sizeHint()
+                above, wide = (high - size.height()) // 2, min(size.width(), area.width())
+                item.setGeometry(QRect(x, y + above, wide, size.height()))
+                x += size.width() + self.spacing()
+            y += high + self.spacing()
+        return max(0, y - self.spacing() - area.y())
+
+    def _lines(self, width: int) -> list[list[QLayoutItem]]:
+        """Return the items that are shown, by line."""
+        lines: list[list[QLayoutItem]] = []
+        right = 0
         for item in self._items:
             if item.isEmpty():
                 continue
-            size = item.sizeHint()
-            if line and x + size.width() > area.x() + area.width():
-                x, y, line = area.x(), y + line + self.spacing(), 0
-            if move:
-                item.setGeometry(QRect(x, y, min(size.width(), area.width()), size.height()))
-            x += size.width() + self.spacing()
-            line = max(line, size.height())
-        return y + line - area.y()
+            size = item.sizeHint().width()
+            if not lines or right + size > width:
+                lines.append([])
+                right = 0
+            lines[-1].append(item)
+            right += size + self.spacing()
+        return lines

@@ -38,6 +38,14 @@ def test_a_narrow_row_continues_below(row):
     assert host.layout().heightForWidth(209) == 4 * 30 + 3 * 10
 
 
+def test_what_is_lower_than_its_line_stands_in_the_middle_of_it(row):
+    host, buttons, _window = row
+    buttons[1].setFixedSize(100, 10)
+    host.resize(210, 70)
+    host.layout().activate()
+    assert lines(buttons) == [(0, 0), (110, 10), (0, 40), (110, 40)]
+
+
 def test_hidden_widgets_take_no_space(row):
     host, buttons, _window = row
     buttons[0].hide()

@@ -7,7 +7,6 @@ import numpy as np
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QScrollArea,
     QWidget,
@@ -19,6 +18,7 @@ from gradscribe.playback.explain.update import number, update_lines
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import spin_box, vbox
 from gradscribe.widgets.base.choice import Choice
+from gradscribe.widgets.base.flow_layout import FlowLayout
 from gradscribe.widgets.base.labels import Label, plain_label, sheet
 from gradscribe.widgets.base.theme import Theme, mono_font
 from gradscribe.widgets.plots.training_view import SLOW_MS, ShownRun, TrainingView, size_note
@@ -47,14 +47,11 @@ class UpdateCheck(QWidget):
         self.element.setAccessibleName(tr("Element"))
         self.element.setToolTip(tr("Number of the element, counted row by row from 0"))
         self.element.valueChanged.connect(self._show)
-        self.place, self.when = Label("caption").fit_text(), Label("caption", CAPTION)
+        self.place = Label("caption").fit_text()
+        self.when = Label("caption", CAPTION).fit_text()
         inside = QWidget()
         column = vbox(inside, margins=(16, 8, 12, 10), spacing=6)
-        row = QHBoxLayout()
-        for part in (self.parameter, self.element, self.place):
-            row.addWidget(part)
-        row.addWidget(self.when, 1)
-        column.addLayout(row)
+        column.addLayout(FlowLayout(self.parameter, self.element, self.place, self.when))
         self.result, self.made, self.all = _code_label(), Label("words"), Label("caption")
         self.steps = _code_label()
         for label in (self.result, self.made, self.all, self.steps):
