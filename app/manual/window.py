@@ -13,6 +13,7 @@ from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import sheet
 from gradscribe.widgets.base.open_windows import bring_to_front, resize_within_screen
 from gradscribe.widgets.base.splitter import GripSplitter
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 
 SIZE = (1120, 760)
@@ -73,7 +74,7 @@ class ManualWindow(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         self.browser.set_theme(theme)
 
     def show_page(self, name: str, anchor: str = "") -> None:

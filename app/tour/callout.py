@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QWidget
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label, sheet
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 
 Side = Literal["below", "right", "above", "left"]
@@ -56,7 +57,7 @@ class Callout(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
         self._theme = theme
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         self.update()
 
     def show_stop(self, title: str, text: str, number: int, count: int) -> None:

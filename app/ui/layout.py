@@ -24,6 +24,7 @@ from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.deferred_paint import DeferredPaint
 from gradscribe.widgets.base.splitter import GripSplitter
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.tabs import PanelTabs
 from gradscribe.widgets.tables.value_table import ValueTable
 
@@ -88,7 +89,7 @@ def separator() -> QFrame:
     """Return a horizontal separator line."""
     line = QFrame()
     line.setFixedHeight(1)
-    line.setStyleSheet("background: palette(mid); border: none;")
+    set_sheet(line, "background: palette(mid); border: none;")
     return line
 
 

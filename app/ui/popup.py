@@ -14,6 +14,7 @@ from gradscribe.widgets.base.focus.ring import OWN_FOCUS
 from gradscribe.widgets.base.labels import plain_label
 from gradscribe.widgets.base.menus import open_by_key
 from gradscribe.widgets.base.single_shot import single_shot
+from gradscribe.widgets.base.stylesheet import set_sheet
 
 SHADE = QColor(10, 16, 26, 70)
 
@@ -144,7 +145,7 @@ def rich_text_card(over: QWidget, title: str, text: str) -> PopupCard:
     body.setFrameShape(QFrame.Shape.NoFrame)
     body.setOpenLinks(False)
     body.setAccessibleName(title)
-    body.setStyleSheet("background: transparent; border: none; padding: 0px;")
+    set_sheet(body, "background: transparent; border: none; padding: 0px;")
     body.document().setDocumentMargin(0)
     body.setHtml(text)
     overlay.column.addWidget(heading)

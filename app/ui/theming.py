@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import Protocol, runtime_checkable
 
 import shiboken6
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QWidget
 
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.ui.apply_style import apply_style
 from gradscribe.app.ui.system_wishes import SystemWishes
-from gradscribe.widgets.base import motion
+from gradscribe.widgets.base import motion, stylesheet
 from gradscribe.widgets.base.deferred_paint import resume_paint
 from gradscribe.widgets.base.theme import Theme, choose_families, ui_font
 from gradscribe.widgets.base.time_slices import END_TURN, TimeSlices
@@ -100,6 +100,7 @@ class Theming(QObject):
 
         With it, a widget that is placed in another is restyled with all that it contains, hence
         each widget once for each of its ancestors: three quarters of the time of making a window.
+        Sheets of single widgets wait, too: they took a third of the rest.
         A window that is shown already keeps its sheet. Call it before the window is made: the font
         of a window is that of the application at the time.
         """
@@ -108,16 +109,21 @@ class Theming(QObject):
         self._applied = self.theme()
         app.setPalette(self._applied.palette())
         app.setFont(ui_font(TEXT_PX * self.scale()))
-        if app.styleSheet() and not any(one.isVisible() for one in app.topLevelWidgets()):
-            app.setStyleSheet("")
+        if not any(one.isVisible() for one in app.topLevelWidgets()):
+            if app.styleSheet():
+                app.setStyleSheet("")
+            stylesheet.defer_sheets()
+            # Also if making the window fails.
+            QTimer.singleShot(0, stylesheet.set_deferred_sheets)
 
     def restore_style_sheet(self) -> None:
-        """Set the style sheet, which restyles each widget once."""
+        """Set the style sheet, which restyles each widget once, and then those that wait."""
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         sheet = self.theme().stylesheet(self.scale())
         if sheet != app.styleSheet():
             app.setStyleSheet(sheet)
+        stylesheet.set_deferred_sheets()
 
     def finish(self) -> None:
         """Complete a theme change in progress, synchronously."""

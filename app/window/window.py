@@ -79,6 +79,7 @@ from gradscribe.widgets.base.focus.reading_order import ReadingOrder
 from gradscribe.widgets.base.focus.ring import FocusRing
 from gradscribe.widgets.base.labels import Heading, sheet
 from gradscribe.widgets.base.menus import open_by_key
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor.code_edit import CodeEdit
 from gradscribe.widgets.editor.style import TEXT_PX
@@ -515,7 +516,7 @@ class Window(QMainWindow):
             self.menus.refresh()
 
     def _repaint(self, theme: Theme) -> None:
-        self.heading.setStyleSheet(sheet(theme))
+        set_sheet(self.heading, sheet(theme))
         self.editor.set_text_size(round(TEXT_PX * self.look.scale()))
         self.color_key.refresh()
         self.columns.set_text_scale(self.look.scale())

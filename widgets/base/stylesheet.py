@@ -19,8 +19,16 @@ import re
 from collections.abc import Sequence
 from importlib.resources import files
 
+import shiboken6
+from PySide6.QtWidgets import QWidget
+
 TAB_LEFT = 8
 """Pixels left of the first title of a `CompactTabs`."""
+
+_deferred: dict[int, tuple[QWidget, str]] | None = None
+"""Sheets of widgets that wait for that of the application, by the id of the widget; None: none
+waits. Qt parses a widget's sheet, and styles all that is in it, when it is set and again when the
+application gets its own."""
 
 
 def fill(tokens: dict[str, str], mono: Sequence[str], scale: float = 1.0) -> str:
@@ -40,6 +48,29 @@ def fill(tokens: dict[str, str], mono: Sequence[str], scale: float = 1.0) -> str
     return re.sub(
         r"font-size: (\d+)px", lambda found: f"font-size: {round(int(found[1]) * scale)}px", text
     )
+
+
+def set_sheet(widget: QWidget, sheet: str) -> None:
+    """Set the style sheet of a widget, or let it wait until `set_deferred_sheets`."""
+    if _deferred is None:
+        widget.setStyleSheet(sheet)
+    else:
+        _deferred[id(widget)] = widget, sheet
+
+
+def defer_sheets() -> None:
+    """Let sheets wait until `set_deferred_sheets`."""
+    global _deferred
+    _deferred = {}
+
+
+def set_deferred_sheets() -> None:
+    """Set the sheets that wait, each once, and all later ones at once."""
+    global _deferred
+    deferred, _deferred = _deferred or {}, None
+    for widget, sheet in deferred.values():
+        if shiboken6.isValid(widget):
+            widget.setStyleSheet(sheet)
 
 
 _SHEET = """

@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QPushButton, QWidget
 
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox
+from gradscribe.widgets.base.stylesheet import set_sheet
 
 WORKSPACES = {
     "program": (tr("Program"), tr("Write a program and see its graph (Ctrl+Alt+1)")),
@@ -26,7 +27,7 @@ class WorkspaceSwitch(QFrame):
         for name, (title, tip) in WORKSPACES.items():
             button = self.buttons[name] = QPushButton(title)
             button.setCheckable(True)
-            button.setStyleSheet("padding-left: 9px; padding-right: 9px;")
+            set_sheet(button, "padding-left: 9px; padding-right: 9px;")
             button.setToolTip(tip)
             button.setAccessibleDescription(tip)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

@@ -16,6 +16,7 @@ from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.open_windows import resize_within_screen
 from gradscribe.widgets.base.splitter import GripSplitter
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor.source_edit import SourceEdit
 
@@ -98,7 +99,7 @@ class CodeWindow(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
         self._theme = theme
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         self.editor.set_theme(theme)
         self.show_rows(self._rows, self.words.said())
 

@@ -12,6 +12,7 @@ from gradscribe.widgets.base.boxes import STRETCH, hbox, make_scrollable, push_b
 from gradscribe.widgets.base.flow_layout import FlowLayout
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.return_edit import ReturnEdit
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.lessons.parts import RichTextLabel
 
@@ -140,7 +141,7 @@ class HandPane(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
-        self.setStyleSheet(sheet(theme) + "#by-hand-body { background: transparent; }")
+        set_sheet(self, sheet(theme) + "#by-hand-body { background: transparent; }")
         self.reply.set_theme(theme)
 
     def page(self) -> HandPage:

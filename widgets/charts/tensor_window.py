@@ -23,6 +23,7 @@ from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.menus import open_by_key
 from gradscribe.widgets.base.open_windows import resize_within_screen
 from gradscribe.widgets.base.single_shot import single_shot
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.charts.levels import LevelsView
 from gradscribe.widgets.charts.menu import ChartMenu, MenuEntry
@@ -350,7 +351,7 @@ class TensorWindow(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
         self.theme = theme
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         # After the sheet, which would bring an earlier palette back.
         palette = self.palette()
         palette.setColor(self.backgroundRole(), theme.panel)

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QGraphicsSceneWheelEvent, QPushButton, QSizePolicy
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.focus.ring import OWN_FOCUS
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.key_pointer import KeyPointer
 from gradscribe.widgets.plots.plot import ENLARGE_KEYS, KEPT_FOCUS, TABLE_KEY
@@ -197,7 +198,7 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
         view = self.viewport()
         self._cache = PixmapCache(view, lambda painter: self._draw(painter, self._area()))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setStyleSheet("QGraphicsView { background: transparent }")
+        set_sheet(self, "QGraphicsView { background: transparent }")
         view.setAutoFillBackground(False)
         view.setMouseTracking(True)
         self.pointer = KeyPointer(view, self)

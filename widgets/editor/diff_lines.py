@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 from gradscribe.playback.translation import ngettext
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label, sheet
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 
 MAX_LINES = 3
@@ -33,7 +34,7 @@ class DiffLines(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
 
 
 def diff_strip(line: str, sign: str, parent: QWidget) -> QFrame:

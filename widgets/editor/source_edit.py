@@ -15,6 +15,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from gradscribe.playback.translation import tr
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor import editing_keys, line_layout, restore_lines, source_text
 from gradscribe.widgets.editor.edit_history import EditHistory, EditStep, original_text
@@ -63,7 +64,7 @@ class SourceEdit(QPlainTextEdit):
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours."""
         self.look = EditorStyle(theme, self.look.px)
-        self.setStyleSheet(self.look.sheet())
+        set_sheet(self, self.look.sheet())
         self._highlighter.set_theme(theme)
         self.apply_look()
 

@@ -9,6 +9,7 @@ from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import STRETCH, hbox, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.legend_samples import SAMPLES, DrawSample
 from gradscribe.widgets.graph.paint import heat
@@ -132,7 +133,7 @@ class Legend(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         for entry in self._entries:
             entry.sample.set_theme(theme)
         self._scale.theme = theme

@@ -14,6 +14,7 @@ from gradscribe.playback.flow.ways import Ways
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import make_scrollable, vbox
 from gradscribe.widgets.base.labels import sheet
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.inspector import panes
 from gradscribe.widgets.inspector.panes.backward_node import BackwardNodePane
@@ -141,11 +142,11 @@ class Inspector(QScrollArea):
         Each pane has its own style sheet: a shared one would be applied to all in one long step.
         """
         look = sheet(theme)
-        self.verticalScrollBar().setStyleSheet(look)
+        set_sheet(self.verticalScrollBar(), look)
         for rule in self._rules.values():
-            rule.setStyleSheet(f"background: {theme.line.name()}; {_RULE}")
+            set_sheet(rule, f"background: {theme.line.name()}; {_RULE}")
         for pane in self.panes:
-            pane.setStyleSheet(look)
+            set_sheet(pane, look)
             pane.set_theme(theme)
             yield
         self._refresh_panes()

@@ -21,6 +21,7 @@ from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.boxes import STRETCH, hbox, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.single_shot import single_shot
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor.source_edit import SourceEdit
 from gradscribe.widgets.lab.axes_view import AxesView
@@ -44,7 +45,7 @@ class ShapeLab(QWidget):
     ) -> None:
         super().__init__(parent)
         # Before there are children, which would be styled again.
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         self._starts = list(starts)
         self.list = QListWidget()
         self.list.setAccessibleName(tr("Operations"))
@@ -117,7 +118,7 @@ class ShapeLab(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours."""
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         self._apply_theme(theme)
 
     def _apply_theme(self, theme: Theme) -> None:

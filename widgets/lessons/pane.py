@@ -11,6 +11,7 @@ from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import STRETCH, hbox, make_scrollable, push_button, vbox
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.return_edit import ReturnEdit
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.lessons.parts import AnswerChoice, ProgressDots, RichTextLabel
 
@@ -127,7 +128,7 @@ class LessonPane(QFrame):
             f"{theme.line.name()}; border-radius: 10px; }}"
             "#lesson-body { background: transparent; }"
         )
-        self.setStyleSheet(sheet(theme) + card)
+        set_sheet(self, sheet(theme) + card)
         for words in self.findChildren(RichTextLabel):
             words.set_theme(theme)
         for choice in self.choices:

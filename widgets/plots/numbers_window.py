@@ -22,6 +22,7 @@ from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.menus import offer_copies, open_by_key
 from gradscribe.widgets.base.open_windows import OpenWindows, resize_within_screen
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.base.time_slices import TimeSlices
 
@@ -115,7 +116,7 @@ class NumbersWindow(QWidget):
         # A minimum size would be sent to the window system; not every one accepts it.
         rows.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
         self.setAutoFillBackground(True)
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         palette = self.palette()
         palette.setColor(self.backgroundRole(), theme.panel)
         self.setPalette(palette)

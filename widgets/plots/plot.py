@@ -41,6 +41,7 @@ from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.drawing.axes import Axis, tick_label
 from gradscribe.widgets.plots.drawing.polylines import PixelPoints, to_points
@@ -191,7 +192,7 @@ class Plot(QWidget):
         column.addWidget(self.canvas, 1)
         self.set_caption(subtitle)
         self.setAccessibleName(title)
-        self.setStyleSheet(sheet(self.theme))
+        set_sheet(self, sheet(self.theme))
 
     @cached_property
     def numbers(self) -> ChartNumbers:
@@ -205,7 +206,7 @@ class Plot(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
         self.theme = theme
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         self._make_room()
         self.refresh()
 

@@ -24,6 +24,7 @@ from gradscribe.widgets.base.flow_layout import FlowLayout
 from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.single_shot import single_shot
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor.diff_lines import DiffLines
 
@@ -109,7 +110,7 @@ class ChangesPane(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
         self._theme = theme
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         self.rows.setMinimumHeight(round(LEAST * theme.scale))
         for strip in self._strips:
             strip.set_theme(theme)

@@ -12,6 +12,7 @@ from gradscribe.playback.tape.figure_files import unwritten_files
 from gradscribe.playback.translation import ngettext, tr, translated
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet, tip
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.tables.inline_figures import (
     InlineFigures,
@@ -102,7 +103,7 @@ class Console(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
         self._theme = theme
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         self.figures.set_theme(theme)
         self._remove_warnings()
         self._insert_warnings()

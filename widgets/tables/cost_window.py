@@ -21,6 +21,7 @@ from gradscribe.widgets.base.columns.widths import ColumnWidths
 from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.open_windows import resize_within_screen
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 
 SIZE = (900, 340)
@@ -99,7 +100,7 @@ class CostWindow(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
         self.theme = theme
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         self.table.viewport().update()
         self._fit_columns()
 

@@ -25,6 +25,7 @@ from gradscribe.widgets.base.labels import plain_label, sheet
 from gradscribe.widgets.base.menus import open_by_key, place_in
 from gradscribe.widgets.base.open_windows import resize_within_screen
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.tabs import CompactTabs
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.figures.numbers import FigureNumbers, FigurePoint
@@ -278,7 +279,7 @@ class FigureWindow(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
         self._theme = theme
-        self.setStyleSheet(sheet(theme) + f"FigureWindow {{ background: {theme.panel.name()} }}")
+        set_sheet(self, sheet(theme) + f"FigureWindow {{ background: {theme.panel.name()} }}")
         self.canvas.set_theme(theme)
         for plot in self._plots:
             plot.set_theme(theme)

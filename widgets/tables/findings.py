@@ -13,6 +13,7 @@ from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label, sheet
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor.diff_lines import diff_strip
 
@@ -291,7 +292,7 @@ class FindingsPane(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
         # No sheet is set earlier: it would still colour cards created before the first show.
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
 
     def cards(self) -> list[FindingCard]:
         """Return the cards from top to bottom."""

@@ -29,6 +29,7 @@ from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Heading, sheet, tip
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 
 Index = QModelIndex | QPersistentModelIndex
@@ -223,7 +224,7 @@ class Ledger(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
         self._rows.theme = theme
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         self.view.viewport().update()
 
     def set_rows(self, entries: Sequence[LedgerRow]) -> None:

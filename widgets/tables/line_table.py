@@ -14,6 +14,7 @@ from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import STRETCH, hbox, make_scrollable, push_button, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.single_shot import single_shot
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 
 MAX_ROWS = 24
@@ -139,7 +140,7 @@ class LineTable(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
-        self.setStyleSheet(sheet(theme) + "#line-body { background: transparent; }")
+        set_sheet(self, sheet(theme) + "#line-body { background: transparent; }")
 
     def show_line(self, line: int, source: str, rows: Sequence[StateRow]) -> None:
         """Show the running line (0: none yet), its source, and the named tensors."""

@@ -34,6 +34,7 @@ from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Label, sheet, tip
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.tables.cell_text import shown_text
 from gradscribe.widgets.tables.row_view import configure_row_view
@@ -348,7 +349,7 @@ class ParameterTable(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
         self._cells.theme = theme
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         rows = self.view.verticalHeader()
         rows.setMinimumSectionSize(10)
         rows.setDefaultSectionSize(QFontMetrics(theme.font(13)).height() + 9)

@@ -15,6 +15,7 @@ from gradscribe.widgets.base.columns.widths import ColumnWidths
 from gradscribe.widgets.base.flow_layout import FlowLayout
 from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Label, sheet
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.tables.changes import LEAST, LOW, low_column
 
@@ -115,7 +116,7 @@ class RunsPane(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
         self._theme = theme
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         self.rows.setMinimumHeight(round(LEAST * theme.scale))
         for at in range(self.rows.topLevelItemCount()):
             self._color(self.rows.topLevelItem(at))

@@ -18,6 +18,7 @@ from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.columns.widths import ColumnWidths
 from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import sheet, tip
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 
 Index = QModelIndex | QPersistentModelIndex
@@ -176,7 +177,7 @@ class TrialTable(QTableView):
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         self.verticalHeader().setDefaultSectionSize(round(26 * theme.scale))
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:

@@ -32,6 +32,7 @@ from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.columns.order import ColumnOrder
 from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Heading, sheet, tip
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.tables.cell_text import shown_text
 from gradscribe.widgets.tables.parameter_table import common_prefix
@@ -267,7 +268,7 @@ class ValueTable(QWidget):
         self._cells.theme = theme
         self._bold = QFontMetrics(theme.font(13, 600))
         self._advances.clear()
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         rows = self.view.verticalHeader()
         rows.setMinimumSectionSize(10)
         rows.setDefaultSectionSize(QFontMetrics(theme.font(13)).height() + 9)

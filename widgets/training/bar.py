@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QSlider, 
 from gradscribe.playback.translation import pgettext, tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label, sheet, tip
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.base.workspace_switch import WorkspaceSwitch
 from gradscribe.widgets.training.stop_menu import StopMenu
@@ -157,7 +158,7 @@ class TrainingBar(QFrame):
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
         self._theme = theme
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         metrics = QFontMetrics(theme.font(13))
         self.speed_value.setMinimumWidth(metrics.horizontalAdvance("3,000/s"))
         self.step.setIcon(icon("step", theme.ink2, self.devicePixelRatioF(), trailing=True))

@@ -21,6 +21,7 @@ from gradscribe.widgets.base.columns.widths import ColumnWidths
 from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Heading, sheet, tip
 from gradscribe.widgets.base.menus import RowMenu, copy_text
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 
 TICK = 28
@@ -99,7 +100,7 @@ class RunTable(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         self.table.fit()
 
     def show_runs(self, lines: Sequence[RunTableRow]) -> None:

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QBoxLayout, QPushButton, QWidget
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint.stage import Stage
 from gradscribe.widgets.graph.view import GraphView
@@ -89,7 +90,7 @@ class StepGraph(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         self.graph.set_theme(theme)
         self._arrange()
 

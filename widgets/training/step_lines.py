@@ -11,6 +11,7 @@ from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.flow_layout import FlowLayout
 from gradscribe.widgets.base.labels import Label, elided_label, sheet, tip
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme, mono_font
 
 _COLORS = {
@@ -62,7 +63,7 @@ class StepLines(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
         self._theme = theme
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         for button in (self.next, self.tape):
             # The style sheet's least height is for text of the default size.
             button.setMinimumHeight(button.sizeHint().height())
@@ -152,7 +153,7 @@ class StepLines(QWidget):
 def _set_style(widget: QWidget, style: str) -> None:
     """Set a widget's style sheet if it differs: setting the same again would restyle it."""
     if widget.styleSheet() != style:
-        widget.setStyleSheet(style)
+        set_sheet(widget, style)
 
 
 class _OneLine(Label):

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QSlider, QWidget
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.labels import Label, sheet
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 
 SLOWEST, FASTEST = 0.25, 8.0
@@ -130,7 +131,7 @@ class TransportButtons(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
         self._theme = theme
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         self.speed_value.setMinimumWidth(_width(theme, "0.25×"))
         ratio = self.devicePixelRatioF()
         self.back_button.setIcon(icon("back", theme.ink2, ratio))

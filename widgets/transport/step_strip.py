@@ -13,6 +13,7 @@ from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.return_edit import ReturnEdit
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.transport.step_canvas import DASHES, StepCanvas
 
@@ -81,7 +82,7 @@ class StepStrip(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
         self._theme = theme
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         self.canvas.set_theme(theme)
         self._fit_entry()
         self._show_names()

@@ -13,6 +13,7 @@ from gradscribe.engine.protocol.training.catalogue import CatalogueEntry
 from gradscribe.playback.translation import ngettext, tr, translated
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, spin_box, vbox
 from gradscribe.widgets.base.labels import Heading, Label, plain_label, sheet
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 
 HERE = tr("this machine")
@@ -235,7 +236,7 @@ class SweepForm(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
-        self.setStyleSheet(f"{sheet(theme)} QScrollArea, #sweepForm {{ background: transparent }}")
+        set_sheet(self, f"{sheet(theme)} QScrollArea, #sweepForm {{ background: transparent }}")
 
 
 def _spin(low: int, high: int, value: int, tip: str) -> QSpinBox:

@@ -18,6 +18,7 @@ from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox, make_scrollable, push_button, vbox
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.open_windows import resize_within_screen
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 
 SIZE = (860, 660)
@@ -116,7 +117,7 @@ class SettingsWindow(QWidget):
         marks = _SHEET
         for token in ("selection_soft", "selection", "ink"):
             marks = marks.replace(f"@{token}@", theme.color(token).name())
-        self.setStyleSheet(sheet(theme) + marks)
+        set_sheet(self, sheet(theme) + marks)
         # The list measures its rows once.
         self.groups.doItemsLayout()
         self.groups.setFixedWidth(round(GROUPS_WIDTH * min(theme.scale, 1.5)))

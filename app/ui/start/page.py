@@ -14,6 +14,7 @@ from gradscribe.widgets.base.boxes import STRETCH, hbox, make_scrollable, push_b
 from gradscribe.widgets.base.flow_layout import FlowLayout
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.return_edit import ReturnEdit
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.base.time_slices import END_TURN, TimeSlices
 
@@ -97,7 +98,7 @@ class StartPage(PopupCard):
         super().__init__(over, *SIZE)
         self._theme, self._sections = theme, sections
         self.card.setAccessibleName(tr("Start"))
-        self.card.setStyleSheet(sheet(theme))
+        set_sheet(self.card, sheet(theme))
         buttons = [
             push_button(a.title, self.card, partial(self._run, a.run), tip=a.tip) for a in actions
         ]

@@ -9,6 +9,7 @@ from gradscribe.app.files.settings import Settings
 from gradscribe.app.ui.system_wishes import APPEARANCE
 from gradscribe.app.ui.theming import Theming
 from gradscribe.widgets.base import motion
+from gradscribe.widgets.base.stylesheet import set_sheet
 from tests.app.ui.test_system_wishes import change
 
 
@@ -257,4 +258,14 @@ def test_a_widget_of_many_parts_is_dressed_in_several_turns(qtbot, monkeypatch):
     qtbot.waitUntil(lambda: parts.dressed == ["dark"] * 3)
     ticks.stop()
     assert {1, 2} <= set(seen), "there are turns in between"
+    look.close()
+
+
+def test_after_a_window_that_could_not_be_made_sheets_are_set_again(qapp, qtbot, tmp_path):
+    look = Theming(Settings(tmp_path / "s.ini"))
+    look.suspend_style_sheet()
+    label = QLabel()
+    qtbot.addWidget(label)
+    set_sheet(label, "color: #ff0000")
+    qtbot.waitUntil(lambda: label.styleSheet() == "color: #ff0000")
     look.close()

@@ -19,6 +19,7 @@ from gradscribe.widgets.base.columns.order import ColumnOrder
 from gradscribe.widgets.base.columns.widths import ColumnWidths
 from gradscribe.widgets.base.labels import Label, sheet, tip
 from gradscribe.widgets.base.open_windows import resize_within_screen
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.training_view import ShownRun
 
@@ -125,7 +126,7 @@ class CellExamples(QWidget):
         palette = self.palette()
         palette.setColor(self.backgroundRole(), theme.panel)
         self.setPalette(palette)
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
 
     def begin(self, words: str) -> None:
         """Show the title of another cell until its examples arrive."""

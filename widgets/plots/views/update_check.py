@@ -20,6 +20,7 @@ from gradscribe.widgets.base.boxes import spin_box, vbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.flow_layout import FlowLayout
 from gradscribe.widgets.base.labels import Label, plain_label, sheet
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme, mono_font
 from gradscribe.widgets.plots.training_view import SLOW_MS, ShownRun, TrainingView, size_note
 
@@ -71,7 +72,7 @@ class UpdateCheck(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
         self._theme = theme
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         for label, weight, ink in (
             (self.result, 600, theme.parameter),
             (self.steps, 400, theme.ink),

@@ -30,6 +30,7 @@ from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Heading, Label, sheet
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme, mono_font
 from gradscribe.widgets.graph.paint import heat
 from gradscribe.widgets.plots.training_view import ShownRun, TrainingView, size_note
@@ -198,7 +199,7 @@ class WeightTable(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
         self.grid.dark = theme.dark
         self.table.setFont(mono_font(12 * theme.scale))
         self._show()

@@ -13,6 +13,7 @@ from gradscribe.playback.translation import ngettext, tr, translated
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.focus.head_keys import HeadKeys
 from gradscribe.widgets.base.labels import Label, sheet, tip
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.training.setup.column_editor import (
     INPUT,
@@ -114,7 +115,7 @@ class FilePreview(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
 
     def show_progress(self, path: str, share: float) -> None:
         """Show the progress of reading a long file; 1 removes it."""

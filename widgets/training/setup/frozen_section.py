@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QCheckBox
 from gradscribe.engine.protocol.training import Parameter
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.labels import Label
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.training.setup.sections import FoldingSection
 
 MOST_BOXES = 120
@@ -52,7 +53,7 @@ class FrozenSection(FoldingSection):
             box.setToolTip(tip)
             box.setAccessibleDescription(tip)
             is_parameter = not name.endswith(".")
-            box.setStyleSheet(f"QCheckBox {{ margin-left: {INDENT if is_parameter else 0}px; }}")
+            set_sheet(box, f"QCheckBox {{ margin-left: {INDENT if is_parameter else 0}px; }}")
             box.clicked.connect(lambda is_on, name=name: self._switch(name, is_on))
             self.boxes[name] = box
             self.rows.addWidget(box)

@@ -11,6 +11,7 @@ from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.single_shot import single_shot
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.training.wheel_filter import ignore_wheel
 
 MOST_LAYERS = 12
@@ -24,7 +25,7 @@ def small_button(sign: str, name: str) -> QPushButton:
     button = QPushButton(sign)
     button.setProperty("crumb", True)
     button.setFixedWidth(28)
-    button.setStyleSheet("padding: 2px 0px; font-weight: 600;")
+    set_sheet(button, "padding: 2px 0px; font-weight: 600;")
     button.setAccessibleName(name)
     button.setToolTip(name)
     return button

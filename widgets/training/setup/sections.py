@@ -14,6 +14,7 @@ from gradscribe.playback.translation import translated
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label, sheet
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.training.setup.advice_lines import AdviceLines
 from gradscribe.widgets.training.setup.layers_editor import LayersEditor
@@ -41,7 +42,7 @@ class FoldingSection(QWidget):
         self.head.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.head.setIconSize(QSize(10, 10))
         self.head.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.head.setStyleSheet("QToolButton { text-align: left; padding: 4px 6px; }")
+        set_sheet(self.head, "QToolButton { text-align: left; padding: 4px 6px; }")
         self.head.setAccessibleName(title)
         self.head.toggled.connect(self._fold)
         self.body = QWidget()
@@ -58,7 +59,7 @@ class FoldingSection(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
-        self.setStyleSheet(sheet(theme))
+        set_sheet(self, sheet(theme))
 
     @property
     def is_open(self) -> bool:

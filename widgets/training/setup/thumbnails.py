@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
 
 from gradscribe.engine.protocol.training import CatalogueEntry
 from gradscribe.playback.translation import translated
+from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.drawing.points import PlanePoints, marks_of, to_pixels
 from gradscribe.widgets.plots.drawing.shading import AROUND_ZERO, shading_of
@@ -66,7 +67,7 @@ class Thumbnails(QWidget):
         button = QPushButton(self)
         button.setProperty("crumb", True)
         button.setCheckable(True)
-        button.setStyleSheet("padding: 1px;")
+        set_sheet(button, "padding: 1px;")
         button.setAccessibleName(translated(entry.title))
         button.setAccessibleDescription(translated(entry.help))
         button.setToolTip(
