@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QListWidget,
@@ -26,6 +26,14 @@ NOTE_LINES = 2
 LEAST_ROWS = 3
 
 
+class _Rows(QListWidget):
+    """A list that takes what is left, and asks for its least height alone."""
+
+    def sizeHint(self) -> QSize:
+        """Return the preferred size; called by Qt, whose list asks for ten rows."""
+        return QSize(super().sizeHint().width(), self.minimumHeight())
+
+
 class SlidePanel(QWidget):
     """A list of slides; a click or Return shows one."""
 
@@ -42,12 +50,10 @@ class SlidePanel(QWidget):
         super().__init__(parent)
         self.setObjectName("slides")
         self.about = Label("caption", EMPTY, self)
-        self.rows = QListWidget(self)
+        self.rows = _Rows(self)
         self.rows.setAccessibleName(tr("Slides"))
         self.rows.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        # It takes what is left: by its own wish it would be ten rows high.
-        self.rows.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
         self.rows.itemClicked.connect(lambda item: self.chosen.emit(self.rows.row(item)))
         self.rows.itemActivated.connect(lambda item: self.chosen.emit(self.rows.row(item)))
         self.title = ReturnEdit(self)

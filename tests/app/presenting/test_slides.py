@@ -1,7 +1,7 @@
 """Slides of a lecture: made of what is shown, shown again exactly, and saved with the run."""
 
 import pytest
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
@@ -58,6 +58,24 @@ def rows(window):
 
 
 # Making and going
+
+
+def test_in_a_low_window_the_list_lies_below_all_buttons(shown, qtbot):
+    slide_at(shown, 1)
+    panel = shown.lecture.panel
+    shown.resize(1000, 640)
+
+    def top(part):
+        return part.mapTo(panel, QPoint()).y()
+
+    def is_clear():
+        low = max(top(one) + one.height() for one in (panel.add, panel.later, panel.remove))
+        parts = (panel.rows, panel.title, panel.note)
+        ends = [low, *(top(part) + part.height() for part in parts)]
+        return all(end <= top(part) for end, part in zip(ends, parts, strict=False))
+
+    qtbot.waitUntil(is_clear)
+    assert panel.rows.height() >= panel.rows.minimumHeight() > 40
 
 
 def test_a_remote_goes_through_the_slides_and_stays_at_the_ends(shown):
