@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from gradscribe.app.compare.changes_controller import ChangesController
     from gradscribe.app.compare.controller import CompareController
     from gradscribe.app.document.clock import PlaybackClock
-    from gradscribe.app.document.error_fix import ErrorFix
     from gradscribe.app.document.examples import Example
-    from gradscribe.app.document.findings_controller import FindingsController
+    from gradscribe.app.document.fixes.error_fix import ErrorFix
+    from gradscribe.app.document.fixes.findings_controller import FindingsController
     from gradscribe.app.document.presenter import Presenter
     from gradscribe.app.document.session import Session
     from gradscribe.app.export.film_options import FilmOptions
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from gradscribe.app.files.documents import Drafts
     from gradscribe.app.files.file_writer import FileWriter
     from gradscribe.app.files.python_choice import PythonChoice
-    from gradscribe.app.files.recovery import Recovery
     from gradscribe.app.files.settings import Settings
+    from gradscribe.app.files.unsaved.recovery import Recovery
     from gradscribe.app.lessons.controller import LessonController
     from gradscribe.app.link.client import Link
     from gradscribe.app.manual.window import Manual

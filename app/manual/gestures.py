@@ -32,7 +32,7 @@ class GesturePlace:
     gestures: tuple[Gesture, ...]
 
 
-GRAPH, EDITOR = "widgets/graph/input.py", "widgets/editor/number_drag.py"
+GRAPH, EDITOR = "widgets/graph/input.py", "widgets/editor/numbers/number_drag.py"
 POINTER, CHART = "widgets/plots/key_pointer.py", "widgets/charts/view.py"
 PLOT, SCRUBBER = "widgets/plots/plot.py", "widgets/transport/scrubber.py"
 HEADS = "widgets/base/focus/head_keys.py"

@@ -4,8 +4,8 @@ from PySide6.QtCore import QPoint, QPointF, QVariantAnimation
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from gradscribe.widgets.base.glass import make_glass
 from gradscribe.widgets.base.motion import is_reduced
+from gradscribe.widgets.base.painting.glass import make_glass
 
 RING, OUTLINE = QColor(255, 190, 40), QColor(0, 0, 0, 120)
 """Amber with a dark outline is seen on light and on dark ground."""

@@ -16,7 +16,7 @@ from gradscribe.app.presenting.black_screen import BlackScreen
 from gradscribe.app.presenting.pointer_ring import PointerRing
 from gradscribe.app.presenting.spotlight import Spotlight
 from gradscribe.app.ui.popup import PopupCard
-from gradscribe.widgets.base.glass import set_covered
+from gradscribe.widgets.base.painting.glass import set_covered
 from gradscribe.widgets.graph.view import GraphView
 from gradscribe.widgets.graph.viewport import zoom_for_text
 

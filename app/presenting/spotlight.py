@@ -4,7 +4,7 @@ from PySide6.QtCore import QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QRegion
 from PySide6.QtWidgets import QWidget
 
-from gradscribe.widgets.base.glass import make_glass
+from gradscribe.widgets.base.painting.glass import make_glass
 
 DIM = QColor(4, 8, 14, 165)
 USUAL, SMALLEST, LARGEST = 0.2, 0.06, 0.6

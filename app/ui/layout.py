@@ -22,7 +22,7 @@ from gradscribe.app.files.settings import Settings
 from gradscribe.app.ui.table_share import TableShare
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
-from gradscribe.widgets.base.deferred_paint import DeferredPaint
+from gradscribe.widgets.base.painting.deferred_paint import DeferredPaint
 from gradscribe.widgets.base.splitter import GripSplitter
 from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.tabs import PanelTabs

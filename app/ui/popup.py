@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QFrame, QTextBrowse
 from shiboken6 import isValid
 
 from gradscribe.widgets.base.boxes import vbox
-from gradscribe.widgets.base.deferred_paint import DeferredPaint
 from gradscribe.widgets.base.focus.reading_order import ReadingOrder
 from gradscribe.widgets.base.focus.ring import OWN_FOCUS
 from gradscribe.widgets.base.labels import plain_label
 from gradscribe.widgets.base.menus import open_by_key
+from gradscribe.widgets.base.painting.deferred_paint import DeferredPaint
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.stylesheet import set_sheet
 

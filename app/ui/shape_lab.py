@@ -12,8 +12,8 @@ from gradscribe.assets.scripts import numbered_scripts
 from gradscribe.engine.protocol.messages import Probed
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
-from gradscribe.widgets.base.deferred_paint import resume_paint
 from gradscribe.widgets.base.labels import plain_label
+from gradscribe.widgets.base.painting.deferred_paint import resume_paint
 from gradscribe.widgets.base.time_slices import END_TURN, TimeSlices
 from gradscribe.widgets.lab.page import ShapeLab
 

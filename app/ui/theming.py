@@ -11,7 +11,7 @@ from gradscribe.app.files.settings import Settings
 from gradscribe.app.ui.apply_style import apply_style
 from gradscribe.app.ui.system_wishes import SystemWishes
 from gradscribe.widgets.base import motion, stylesheet
-from gradscribe.widgets.base.deferred_paint import resume_paint
+from gradscribe.widgets.base.painting.deferred_paint import resume_paint
 from gradscribe.widgets.base.theme import Theme, choose_families, ui_font
 from gradscribe.widgets.base.time_slices import END_TURN, TimeSlices
 

@@ -15,8 +15,8 @@ from gradscribe.app.compare.changes_controller import ChangesController, ChangeV
 from gradscribe.app.compare.controller import CompareController
 from gradscribe.app.document.announcer import PlaybackAnnouncer
 from gradscribe.app.document.clock import PlaybackClock
-from gradscribe.app.document.error_fix import ErrorFix
-from gradscribe.app.document.findings_controller import FindingsController
+from gradscribe.app.document.fixes.error_fix import ErrorFix
+from gradscribe.app.document.fixes.findings_controller import FindingsController
 from gradscribe.app.document.line_table import LineTableController
 from gradscribe.app.document.presenter import Presenter, Views
 from gradscribe.app.document.session import Session
@@ -28,9 +28,9 @@ from gradscribe.app.files.documents import Drafts, Refused
 from gradscribe.app.files.file_watch import WatchHost
 from gradscribe.app.files.open_requests import OpenRequest
 from gradscribe.app.files.python_choice import PythonChoice
-from gradscribe.app.files.recovery import Recovery
 from gradscribe.app.files.run_histories import RunHistories
 from gradscribe.app.files.settings import Settings
+from gradscribe.app.files.unsaved.recovery import Recovery
 from gradscribe.app.lessons.dock import LessonDock
 from gradscribe.app.link.client import Link
 from gradscribe.app.manual.window import Manual
@@ -44,6 +44,7 @@ from gradscribe.app.training.page.workspaces import Workspaces
 from gradscribe.app.training.session.link import TrainLink
 from gradscribe.app.training.session.state import TrainEngine
 from gradscribe.app.ui import column_settings
+from gradscribe.app.ui.canvas.color_key import ColorKeyController
 from gradscribe.app.ui.canvas.empty_state import EmptyState
 from gradscribe.app.ui.canvas.graph_overlay import GraphOverlay
 from gradscribe.app.ui.canvas.graph_search import GraphSearch, connect_overlay
@@ -62,14 +63,13 @@ from gradscribe.app.ui.tool_windows.parameter_window import ProgramParameters
 from gradscribe.app.ui.tool_windows.tensor_windows import TensorWindows
 from gradscribe.app.window import new_window
 from gradscribe.app.window.bars import StatusLine, TopBar
-from gradscribe.app.window.color_key import ColorKeyController
 from gradscribe.app.window.leaving import LeavingQuestion
 from gradscribe.app.window.lecture_parts import keep_controls, make_lecture
-from gradscribe.app.window.menus import Menus
+from gradscribe.app.window.menus.menus import Menus
+from gradscribe.app.window.menus.pointed_menus import PointedMenus
 from gradscribe.app.window.output_tab import OutputTab
 from gradscribe.app.window.pane_keys import make_pane_cycle
 from gradscribe.app.window.plugin_notice import PluginNotice
-from gradscribe.app.window.pointed_menus import PointedMenus
 from gradscribe.app.window.settings_follow import SettingsFollower
 from gradscribe.app.window.start_items import open_start_page
 from gradscribe.engine.protocol.training import Exported

@@ -32,7 +32,7 @@ from gradscribe.engine.protocol.language import (
     Located,
     TorchNames,
 )
-from gradscribe.engine.protocol.message_writer import MessageWriter
+from gradscribe.engine.protocol.wire.message_writer import MessageWriter
 from gradscribe.engine.sandbox.confine import box, limits
 
 MEMORY = 2 << 30

@@ -22,7 +22,6 @@ from gradscribe.engine import system
 from gradscribe.engine.process.mailbox import Mailbox
 from gradscribe.engine.protocol import frames as protocol_frames
 from gradscribe.engine.protocol import messages
-from gradscribe.engine.protocol.message_writer import MessageWriter
 from gradscribe.engine.protocol.position import (
     CurrentLine,
     innermost_line,
@@ -34,6 +33,7 @@ from gradscribe.engine.protocol.regions import ReadRegion, Region
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem, Tape
 from gradscribe.engine.protocol.training import TrainRequest
+from gradscribe.engine.protocol.wire.message_writer import MessageWriter
 from gradscribe.engine.run import watchdog
 from gradscribe.engine.run.cleanup import Baseline, end_processes
 from gradscribe.engine.run.live import drafts, scalar_sender

@@ -11,13 +11,7 @@ from typing import Generic, TypeVar, cast, get_args
 import msgspec
 from msgspec import Struct
 
-from gradscribe.engine.protocol import (
-    check_replies,
-    check_tape,
-    language,
-    packing,
-    regions,
-)
+from gradscribe.engine.protocol import check_replies, check_tape, language, regions
 from gradscribe.engine.protocol.messages import (
     Checked,
     Computed,
@@ -38,7 +32,7 @@ from gradscribe.engine.protocol.position import CurrentLine
 from gradscribe.engine.protocol.regions import Region
 from gradscribe.engine.protocol.tape import Snapshot, Tape
 from gradscribe.engine.protocol.training import StepTape, TrainReply
-from gradscribe.engine.protocol.wire import columns, incremental
+from gradscribe.engine.protocol.wire import columns, incremental, packing
 from gradscribe.engine.protocol.wire.frame_buffer import FrameBuffer
 
 CHUNK = 1 << 20

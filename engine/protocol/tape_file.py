@@ -18,12 +18,12 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from gradscribe.engine.protocol import check_tape, packing
+from gradscribe.engine.protocol import check_tape
 from gradscribe.engine.protocol.check_replies import MAX_PEEKED
 from gradscribe.engine.protocol.lecture.slides import Slide, plausible
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Snapshot, Tape
-from gradscribe.engine.protocol.wire import columns, incremental
+from gradscribe.engine.protocol.wire import columns, incremental, packing
 
 VERSION = 1
 SUFFIX = ".tape"

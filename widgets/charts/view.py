@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QGraphicsSceneWheelEvent, QPushButton, QSizePolicy
 
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.focus.ring import OWN_FOCUS
-from gradscribe.widgets.base.pixmap_cache import PixmapCache
+from gradscribe.widgets.base.painting.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.key_pointer import KeyPointer

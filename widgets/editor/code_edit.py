@@ -33,8 +33,8 @@ from gradscribe.widgets.editor.gutter import Gutter
 from gradscribe.widgets.editor.highlight import units
 from gradscribe.widgets.editor.line_layout import VisibleRow
 from gradscribe.widgets.editor.line_marks import LineMarks, PlacedMark
-from gradscribe.widgets.editor.number_drag import NumberDrag, key_steps
-from gradscribe.widgets.editor.number_hover import NumberHover
+from gradscribe.widgets.editor.numbers.number_drag import NumberDrag, key_steps
+from gradscribe.widgets.editor.numbers.number_hover import NumberHover
 from gradscribe.widgets.editor.problems.strip import ProblemStrip, problem_text
 from gradscribe.widgets.editor.source_edit import SourceEdit
 from gradscribe.widgets.editor.spoken_line import SpokenLine

@@ -7,8 +7,8 @@ from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QRectF, QSizeF
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
-from gradscribe.widgets.base.deferred_paint import resume_paint
-from gradscribe.widgets.base.glass import is_covered
+from gradscribe.widgets.base.painting.deferred_paint import resume_paint
+from gradscribe.widgets.base.painting.glass import is_covered
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.time_slices import END_TURN, TimeSlices
 from gradscribe.widgets.graph import tooltips

@@ -8,7 +8,7 @@ from gradscribe.playback.text import formatting as words
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import STRETCH, hbox, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet
-from gradscribe.widgets.base.pixmap_cache import PixmapCache
+from gradscribe.widgets.base.painting.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.legend_samples import SAMPLES, DrawSample

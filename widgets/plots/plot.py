@@ -40,7 +40,7 @@ from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet
-from gradscribe.widgets.base.pixmap_cache import PixmapCache
+from gradscribe.widgets.base.painting.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.drawing.axes import Axis, tick_label

@@ -24,7 +24,7 @@ from gradscribe.widgets.base.boxes import hbox, push_button
 from gradscribe.widgets.base.labels import plain_label, sheet
 from gradscribe.widgets.base.menus import open_by_key, place_in
 from gradscribe.widgets.base.open_windows import resize_within_screen
-from gradscribe.widgets.base.pixmap_cache import PixmapCache
+from gradscribe.widgets.base.painting.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.stylesheet import set_sheet
 from gradscribe.widgets.base.tabs import CompactTabs
 from gradscribe.widgets.base.theme import Theme

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from gradscribe.engine.protocol.figures import Figure
 from gradscribe.playback.translation import tr
-from gradscribe.widgets.base.pixmap_cache import PixmapCache
+from gradscribe.widgets.base.painting.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.figures.picture import FigurePicture, describe_figure
 

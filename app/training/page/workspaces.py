@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.files.file_writer import FileWriter
-from gradscribe.app.files.recovery_offers import RecoveryOffers
+from gradscribe.app.files.unsaved.recovery_offers import RecoveryOffers
 from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.app.training.saving.recovery import RecoveryContext, TrainRecovery
 from gradscribe.app.training.saving.session_store import SessionStore
@@ -27,8 +27,8 @@ from gradscribe.app.ui.notifications import NotificationBar
 from gradscribe.app.ui.theming import Theming
 from gradscribe.engine.protocol.training import Exported, StepTape
 from gradscribe.playback.translation import tr, translated
-from gradscribe.widgets.base.deferred_paint import DeferredPaint
 from gradscribe.widgets.base.focus.ring import OWN_FOCUS
+from gradscribe.widgets.base.painting.deferred_paint import DeferredPaint
 from gradscribe.widgets.base.time_slices import TimeSlices
 from gradscribe.widgets.base.workspace_switch import WorkspaceSwitch
 from gradscribe.widgets.charts import preload

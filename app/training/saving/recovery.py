@@ -15,9 +15,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 
 from gradscribe.app.files import atomic
-from gradscribe.app.files.autosave import GAP_MS, VIEW_DELAY_MS, Autosave
-from gradscribe.app.files.recovery_offers import Choices, RecoveryOffer, RecoveryOffers
 from gradscribe.app.files.sessions import RecoveredWork, Sessions, SessionSlot
+from gradscribe.app.files.unsaved.autosave import GAP_MS, VIEW_DELAY_MS, Autosave
+from gradscribe.app.files.unsaved.recovery_offers import Choices, RecoveryOffer, RecoveryOffers
 from gradscribe.app.link.far_engine import FarEngine
 from gradscribe.app.link.interpreters import Interpreter, UnusablePython
 from gradscribe.app.link.remote.ask import end_session

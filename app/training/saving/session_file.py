@@ -16,9 +16,9 @@ from gradscribe.app.files.session_file import MAX_TIMESTAMP
 from gradscribe.app.files.sessions import SessionFormat
 from gradscribe.app.link.far_engine import FarEngine
 from gradscribe.app.training.saving import msgpack_bounds
-from gradscribe.engine.protocol import packing
 from gradscribe.engine.protocol.setup import Setup, SetupError, validate
 from gradscribe.engine.protocol.training.replies import QUANTILES
+from gradscribe.engine.protocol.wire import packing
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.plots.spread_table import SpreadTable
 from gradscribe.widgets.plots.step_series import StepSeries

@@ -20,9 +20,9 @@ from gradscribe.app.ui.layout import scroll_area
 from gradscribe.app.ui.popup import PopupCard
 from gradscribe.playback.translation import pgettext, tr
 from gradscribe.widgets.base.boxes import hbox, vbox
-from gradscribe.widgets.base.deferred_paint import resume_paint
 from gradscribe.widgets.base.flow_layout import FlowLayout
 from gradscribe.widgets.base.labels import plain_label
+from gradscribe.widgets.base.painting.deferred_paint import resume_paint
 from gradscribe.widgets.base.return_edit import ReturnEdit
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.base.time_slices import END_TURN, TimeSlices

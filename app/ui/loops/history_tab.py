@@ -13,7 +13,7 @@ from gradscribe.app.ui.theming import Theming
 from gradscribe.playback.graph.picture import Card
 from gradscribe.playback.tape.index import index_of
 from gradscribe.playback.tape.loops.steps import steps_of
-from gradscribe.playback.tape.tensor_history import TensorHistory, tensor_history
+from gradscribe.playback.tape.loops.tensor_history import TensorHistory, tensor_history
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label

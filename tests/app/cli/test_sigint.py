@@ -16,7 +16,7 @@ from gradscribe.app.cli import sigint
     [
         "numpy",
         "gradscribe.app.cli.train",
-        "gradscribe.app.cli.train_args",
+        "gradscribe.app.cli.training.train_args",
         "gradscribe.engine.protocol.training",
     ],
 )

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from gradscribe.app.cli import main as command_line
-from gradscribe.app.cli import record, train, train_args, train_plot
+from gradscribe.app.cli import record, train
+from gradscribe.app.cli.training import train_args, train_plot
 from gradscribe.app.files.documents import Refused
 from gradscribe.engine.protocol.training import replies, requests
 from gradscribe.engine.protocol.training.catalogue import CatalogueEntry, Option

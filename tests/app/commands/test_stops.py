@@ -177,7 +177,7 @@ def test_another_document_has_none(looped):
 
 
 def test_the_context_menus_offer_them():
-    from gradscribe.app.commands.context_menus import COMMANDS
+    from gradscribe.app.window.menus.context_menus import COMMANDS
 
     known = {one.id for one in commands.load()}
     for subject in ("card", "wire", "value", "line"):

@@ -3,7 +3,7 @@
 import pytest
 
 from gradscribe.app.commands import load
-from gradscribe.app.commands.context_menus import COMMANDS
+from gradscribe.app.window.menus.context_menus import COMMANDS
 
 SOURCE = "x = torch.ones(1000, 1000)\nw = param(2.0)\ny = x.mean() * w\nz = y * 2\nz.backward()"
 

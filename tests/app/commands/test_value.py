@@ -6,7 +6,7 @@ import sys
 import pytest
 from PySide6.QtGui import QGuiApplication
 
-from gradscribe.app.commands.context_menus import COMMANDS
+from gradscribe.app.window.menus.context_menus import COMMANDS
 
 SOURCE = "x = torch.randn(3, requires_grad=True)\ny = (x * -0.0).sum()\ny.backward()\n"
 

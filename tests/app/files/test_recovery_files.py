@@ -30,7 +30,7 @@ def test_a_save_on_a_full_disk_leaves_the_file_and_offers_another_place(
 
 def test_an_autosave_that_fails_is_said_until_it_works(edited, monkeypatch, qtbot):
     window, _ = edited
-    monkeypatch.setattr("gradscribe.app.files.autosave.RETRY_MS", 1)
+    monkeypatch.setattr("gradscribe.app.files.unsaved.autosave.RETRY_MS", 1)
     with monkeypatch.context() as patch:
         patch.setattr("gradscribe.app.files.atomic._fill", refuse)
         type_in(window, "# more\n")

@@ -18,7 +18,7 @@ from gradscribe.app.files.settings import Settings
 from gradscribe.app.presenting.presentation import TEXT_SHARE
 from gradscribe.app.ui import theming
 from gradscribe.app.window.window import Window
-from gradscribe.widgets.base.glass import is_covered
+from gradscribe.widgets.base.painting.glass import is_covered
 from gradscribe.widgets.graph.paint import shapes
 from tests.app.fakes import FakeLink
 

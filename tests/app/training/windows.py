@@ -3,7 +3,7 @@
 import msgspec
 
 from gradscribe.app.files.file_writer import FileWriter
-from gradscribe.app.files.recovery_offers import KEY, RecoveryOffers
+from gradscribe.app.files.unsaved.recovery_offers import KEY, RecoveryOffers
 from gradscribe.app.training.saving.recovery import RecoveryContext, TrainRecovery
 from gradscribe.app.training.saving.session_store import SessionStore
 from gradscribe.app.training.session.engine_restart import RunRestorer

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QTextBrowser
 from shiboken6 import isValid
 
 from gradscribe.app.ui.popup import PopupCard, rich_text_card
-from gradscribe.widgets.base.deferred_paint import DeferredPaint
+from gradscribe.widgets.base.painting.deferred_paint import DeferredPaint
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from gradscribe.playback.text import formatting as words
 from gradscribe.playback.translation import ngettext, tr
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label, tip
-from gradscribe.widgets.base.pixmap_cache import PixmapCache
+from gradscribe.widgets.base.painting.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.theme import Theme, contrast, faded, ui_font
 from gradscribe.widgets.graph.paint import heat
 from gradscribe.widgets.inspector.panes.axis_names import AxisNames

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from gradscribe.engine.doctor import cuts, smooth_fixes
+from gradscribe.engine.doctor import cuts
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.rewrites import smooth_fixes
 from gradscribe.engine.doctor.snapshot_stats import is_zero
 from gradscribe.engine.protocol.tape import Op, Value
 

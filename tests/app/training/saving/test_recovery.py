@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QWidget
 
-from gradscribe.app.files.autosave import GAP_MS
+from gradscribe.app.files.unsaved.autosave import GAP_MS
 from gradscribe.app.training.saving import recovery, session_file
 from gradscribe.app.training.saving.recovery import LONG_RUN, MOST_CLOSED, MOST_NUMBERS
 from gradscribe.app.training.session import engine_restart

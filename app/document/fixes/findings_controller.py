@@ -5,7 +5,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QScrollArea, QTabWidget
 
-from gradscribe.app.document.fix_trials import FixTrials
+from gradscribe.app.document.fixes.fix_trials import FixTrials
 from gradscribe.app.document.session import Session
 from gradscribe.app.document.side_run import SideRun
 from gradscribe.app.link.client import Link

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor import line_layout
 from gradscribe.widgets.editor.code_edit import CodeEdit
-from gradscribe.widgets.editor.number_drag import INT_PIXELS, PIXELS
+from gradscribe.widgets.editor.numbers.number_drag import INT_PIXELS, PIXELS
 
 LEFT = Qt.MouseButton.LeftButton
 NONE = Qt.KeyboardModifier.NoModifier

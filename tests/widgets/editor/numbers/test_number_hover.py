@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor import line_layout
 from gradscribe.widgets.editor.code_edit import CodeEdit
-from gradscribe.widgets.editor.number_slider import NumberSlider
+from gradscribe.widgets.editor.numbers.number_slider import NumberSlider
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 NONE = Qt.KeyboardModifier.NoModifier

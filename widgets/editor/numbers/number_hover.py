@@ -4,9 +4,14 @@ from PySide6.QtCore import QObject, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtWidgets import QPlainTextEdit
 
 from gradscribe.widgets.editor import line_layout
-from gradscribe.widgets.editor.number_drag import LiveLiteral, NumberDrag, line_literals, literal_at
-from gradscribe.widgets.editor.number_literal import NumberLiteral
-from gradscribe.widgets.editor.number_slider import NumberSlider
+from gradscribe.widgets.editor.numbers.number_drag import (
+    LiveLiteral,
+    NumberDrag,
+    line_literals,
+    literal_at,
+)
+from gradscribe.widgets.editor.numbers.number_literal import NumberLiteral
+from gradscribe.widgets.editor.numbers.number_slider import NumberSlider
 from gradscribe.widgets.editor.style import EditorStyle
 
 REST_MS = 400

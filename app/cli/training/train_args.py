@@ -13,12 +13,13 @@ from pathlib import Path
 
 import msgspec
 
-from gradscribe.app.cli import table, train
+from gradscribe.app.cli import train
 from gradscribe.app.cli.exit_codes import DIED, FAILED, INTERRUPTED, RAN
 from gradscribe.app.cli.options import add_python, add_trust, chosen_python
 from gradscribe.app.cli.sweeps import sweep_args
 from gradscribe.app.cli.terminal import say
 from gradscribe.app.cli.train import EngineDied, InterruptedEarly, TrainOutcome
+from gradscribe.app.cli.training import table
 from gradscribe.app.files import documents
 from gradscribe.app.files.documents import Refused
 from gradscribe.engine.protocol.training import replies
@@ -175,7 +176,7 @@ def _write(outcome: TrainOutcome, options: argparse.Namespace) -> None:
         except Refused as refusal:
             failed.append(str(refusal))
     if options.png is not None:
-        from gradscribe.app.cli.train_plot import draw
+        from gradscribe.app.cli.training.train_plot import draw
 
         try:
             draw(outcome, options.png)

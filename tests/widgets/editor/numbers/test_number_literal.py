@@ -4,9 +4,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gradscribe.widgets.editor import number_literal
 from gradscribe.widgets.editor.highlight import LexerState
-from gradscribe.widgets.editor.number_literal import NumberLiteral, find_literals
+from gradscribe.widgets.editor.numbers import number_literal
+from gradscribe.widgets.editor.numbers.number_literal import NumberLiteral, find_literals
 
 
 def texts(line, **more):

@@ -6,7 +6,7 @@ from torch import nn
 
 from gradscribe.playback.tape.index import index_of
 from gradscribe.playback.tape.loops.steps import steps_of
-from gradscribe.playback.tape.tensor_history import tensor_history
+from gradscribe.playback.tape.loops.tensor_history import tensor_history
 from tests.programs import uneven
 
 FIT = """\

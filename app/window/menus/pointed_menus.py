@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from gradscribe.app.commands import export
 from gradscribe.app.commands.context import CommandContext
-from gradscribe.app.window.menus import Menus
+from gradscribe.app.window.menus.menus import Menus
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.tables.findings import FindingCard

@@ -10,7 +10,7 @@ from shiboken6 import isValid
 from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.theme import faded
-from gradscribe.widgets.editor.number_drag import LiveLiteral
+from gradscribe.widgets.editor.numbers.number_drag import LiveLiteral
 from gradscribe.widgets.editor.style import EditorStyle
 
 MAX_TICKS = 1000

@@ -10,9 +10,10 @@ from PySide6.QtCore import QObject, QPointF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QTextBlock, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit
 
-from gradscribe.widgets.editor import line_layout, number_literal
+from gradscribe.widgets.editor import line_layout
 from gradscribe.widgets.editor.highlight import column_text, state_before, units
-from gradscribe.widgets.editor.number_literal import NumberLiteral
+from gradscribe.widgets.editor.numbers import number_literal
+from gradscribe.widgets.editor.numbers.number_literal import NumberLiteral
 from gradscribe.widgets.editor.source_text import range_cursor
 
 THRESHOLD = 3

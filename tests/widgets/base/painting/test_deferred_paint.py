@@ -5,7 +5,7 @@ from PySide6.QtCore import QCoreApplication, QTimer
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from gradscribe.widgets.base.deferred_paint import DeferredPaint, resume_paint
+from gradscribe.widgets.base.painting.deferred_paint import DeferredPaint, resume_paint
 
 
 class Page(QWidget):

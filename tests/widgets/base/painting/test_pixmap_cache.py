@@ -5,8 +5,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
-from gradscribe.widgets.base import pixmap_cache
-from gradscribe.widgets.base.pixmap_cache import PixmapCache
+from gradscribe.widgets.base.painting import pixmap_cache
+from gradscribe.widgets.base.painting.pixmap_cache import PixmapCache
 
 
 class Painted(QWidget):

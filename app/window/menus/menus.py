@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 from gradscribe.app import commands
 from gradscribe.app.commands import MENUS, SECTIONS, Command, MenuChoice
 from gradscribe.app.commands.context import CommandContext
-from gradscribe.app.commands.context_menus import COMMANDS, Subject
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.preferences.rows import CHOICES
 from gradscribe.app.ui import popup
 from gradscribe.app.ui.palette import CommandPalette, PaletteLine
+from gradscribe.app.window.menus.context_menus import COMMANDS, Subject
 from gradscribe.playback.translation import tr
 
 _LETTER = re.compile(r"\(&.\)|&")

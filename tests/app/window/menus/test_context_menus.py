@@ -8,8 +8,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 
 from gradscribe.app import commands
-from gradscribe.app.commands.context_menus import COMMANDS
 from gradscribe.app.export.film_card import FilmCard
+from gradscribe.app.window.menus.context_menus import COMMANDS
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.inspector.panes.check import CheckPane

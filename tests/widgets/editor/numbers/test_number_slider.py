@@ -6,9 +6,9 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.editor.number_drag import LiveLiteral
-from gradscribe.widgets.editor.number_literal import find_literals
-from gradscribe.widgets.editor.number_slider import HEIGHT, NumberSlider, slider_range
+from gradscribe.widgets.editor.numbers.number_drag import LiveLiteral
+from gradscribe.widgets.editor.numbers.number_literal import find_literals
+from gradscribe.widgets.editor.numbers.number_slider import HEIGHT, NumberSlider, slider_range
 from gradscribe.widgets.editor.style import EditorStyle
 
 BOUNDS = QRectF(40, 0, 360, 300)

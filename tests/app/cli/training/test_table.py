@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from gradscribe.app.cli import main, table
+from gradscribe.app.cli import main
+from gradscribe.app.cli.training import table
 from gradscribe.engine.protocol.training import replies
 
 pytestmark = pytest.mark.e2e

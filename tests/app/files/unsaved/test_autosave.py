@@ -5,9 +5,9 @@ from msgspec.structs import replace
 
 from gradscribe.app.document.state import Doc
 from gradscribe.app.files import session_file
-from gradscribe.app.files.autosave import Autosave
 from gradscribe.app.files.session_file import SessionData
 from gradscribe.app.files.sessions import PROGRAM_FORMAT, Sessions
+from gradscribe.app.files.unsaved.autosave import Autosave
 
 WORK = SessionData(Doc("a"))
 
@@ -91,7 +91,7 @@ def test_the_same_work_is_not_written_again(saver, slot, qtbot):
 
 
 def test_a_full_disk_is_told_once_and_so_is_its_end(saver, slot, typed, qtbot, monkeypatch):
-    monkeypatch.setattr("gradscribe.app.files.autosave.RETRY_MS", 1)
+    monkeypatch.setattr("gradscribe.app.files.unsaved.autosave.RETRY_MS", 1)
     full, told = [True], []
     save = slot.save
 

@@ -3,9 +3,10 @@
 import msgspec
 import pytest
 
-from gradscribe.engine.protocol import frames, messages, packing
+from gradscribe.engine.protocol import frames, messages
 from gradscribe.engine.protocol.tape import Problem, Snapshot, Tape
 from gradscribe.engine.protocol.training import replies, requests
+from gradscribe.engine.protocol.wire import packing
 
 BIG = bytes(range(256)) * 5000
 ARRAY = replies.RawArray((5, 64000), "<f4", BIG)

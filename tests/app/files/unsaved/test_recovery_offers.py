@@ -4,7 +4,12 @@ import pytest
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.app.document.state import Doc
-from gradscribe.app.files.recovery_offers import KEY, RecoveryOffer, RecoveryOffers, offered_name
+from gradscribe.app.files.unsaved.recovery_offers import (
+    KEY,
+    RecoveryOffer,
+    RecoveryOffers,
+    offered_name,
+)
 from gradscribe.app.ui.notifications import NotificationBar
 
 

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from gradscribe.app.compare.controller import CompareCard
-from gradscribe.app.document import fix_trials
+from gradscribe.app.document.fixes import fix_trials
 from gradscribe.app.document.side_run import SideRun
 from gradscribe.app.document.state import Doc, Limits
 from gradscribe.app.link.client import Link

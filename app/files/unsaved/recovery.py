@@ -11,12 +11,12 @@ from msgspec import Struct
 from PySide6.QtCore import QObject, QTimer
 
 from gradscribe.app.files import atomic, documents
-from gradscribe.app.files.autosave import Autosave
 from gradscribe.app.files.documents import Draft, Drafts, Refused
 from gradscribe.app.files.file_watch import FileWatch, WatchHost
-from gradscribe.app.files.recovery_offers import RecoveryOffer, RecoveryOffers, offered_name
 from gradscribe.app.files.session_file import SessionData
 from gradscribe.app.files.sessions import PROGRAM_FORMAT, RecoveredWork, Sessions, SessionSlot
+from gradscribe.app.files.unsaved.autosave import Autosave
+from gradscribe.app.files.unsaved.recovery_offers import RecoveryOffer, RecoveryOffers, offered_name
 from gradscribe.app.runtime.notice import Notice
 from gradscribe.playback.translation import tr
 

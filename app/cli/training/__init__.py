@@ -1,0 +1,1 @@
+"""Helpers of ``gradscribe train``: its options, its pictures, the table it reads."""

@@ -1,0 +1,1 @@
+"""Fixes of errors and findings: offered, tried in a second engine, applied."""

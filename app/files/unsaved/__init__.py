@@ -1,0 +1,1 @@
+"""Unsaved work: written as it is edited, and offered after a crash."""

@@ -1,0 +1,1 @@
+"""Painting of widgets: deferred, from a cache, translucent over a window."""

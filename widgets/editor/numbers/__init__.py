@@ -1,0 +1,1 @@
+"""Numbers in the code: found, dragged, and moved by a slider."""
