@@ -23,7 +23,7 @@ COMMANDS = {
     "doctor": ("doctor", "run a script and report the mistakes in it"),
     "compare": ("runs.compare", "run two scripts and report what differs first, and why"),
     "diff": ("runs.diff", "report what differs between two saved runs, without running anything"),
-    "train": ("train_args", "train a small model without a window"),
+    "train": ("training.train_args", "train a small model without a window"),
     "watch": ("watch", "show a training loop that gs.watch watches"),
     "lessons": ("lessons", "list the lessons, or check that they are right"),
     "lesson": ("lesson", "open a lesson in the window"),
