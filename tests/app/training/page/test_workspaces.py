@@ -216,10 +216,10 @@ def test_what_is_exported_is_written_where_one_says(training, tmp_path):
 
 @pytest.mark.parametrize("kind", ["script", "csv", "exe"])
 def test_nobody_is_asked_where_to_write_what_nobody_wanted(training, tmp_path, kind):
-    training.answers["save"] = tmp_path / "run"
+    training.answers["save"] = tmp_path / "wanted"
     training.train_link.received.emit(messages.Exported(1, kind, b"x"))
     training.workspaces.writing.finish()
-    assert not list(tmp_path.glob("run*"))
+    assert not list(tmp_path.glob("wanted*"))
 
 
 def test_every_kind_of_export_has_a_name_and_an_ending():
