@@ -15,12 +15,18 @@ Besides the plain classes it knows dynamic properties, set with ``widget.setProp
 It sets no font for all widgets, so that an application font and a widget's own font keep working.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 import shiboken6
-from PySide6.QtWidgets import QWidget
+
+if TYPE_CHECKING:
+    # Commands know themes, and load no widgets.
+    from PySide6.QtWidgets import QWidget
 
 TAB_LEFT = 8
 """Pixels left of the first title of a `CompactTabs`."""
