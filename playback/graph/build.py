@@ -455,7 +455,7 @@ class _Builder:
         call = self.plan.frameless_calls.get(number)
         note = symbols.note(op)
         if call is not None and note != "x Wᵀ + b":
-            module = symbols.module_title(self.index.tape.calls[call])
+            module = symbols.module_title(self.index.tape.calls, call)
             note = f"{module} · {note}" if note else module
         scalar = value.shape == () or set(value.shape) == {1}
         shown = self._written(value) if scalar else formatting.shape(value.shape)
@@ -523,10 +523,11 @@ class _Builder:
                 unit.title,
                 (repeats.words(unit) + " · " + ngettext("{count:,} op", "{count:,} ops", ops)),
             )
-        call = self.index.tape.calls[unit.calls[0]]
+        calls = self.index.tape.calls
+        call = calls[unit.calls[0]]
         count = symbols.parameter_count(count_parameters(self.index, unit))
         note = " · ".join(filter(None, (symbols.module_sizes(call), count)))
-        title = symbols.module_title(call)
+        title = symbols.module_title(calls, unit.calls[0])
         return f"{self._span(unit)}: {call.kind}" if unit.repeats > 1 else title, note
 
     def _constant(self, key: str, arg: Arg, number: int) -> str:
@@ -589,9 +590,7 @@ class _Builder:
         return key
 
     def _span(self, unit: ModuleUnit) -> str:
-        """Return ``0–5`` for the calls of a repeat unit, the plain name for a single module."""
-        calls = (self.index.tape.calls[unit.calls[at]] for at in (0, -1))
-        return "–".join(dict.fromkeys(map(symbols.short_module_name, calls)))
+        return symbols.module_span(self.index.tape.calls, unit.calls[0], unit.calls[-1])
 
     def _frame(self, unit: ModuleUnit) -> Frame:
         outside = unit.parent.key if unit.parent else ""

@@ -1,7 +1,7 @@
 """Search in the graph: by name, op, shape, module path, or for NaN and infinities."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -14,6 +14,9 @@ from gradscribe.playback.text import symbols
 
 NOT_FINITE = ("nan", "inf")
 """Queries for values that are not finite."""
+
+_BETWEEN_WORDS = re.compile(r"[\s›>/]+")
+"""What separates words: a space, or the signs between the parts of a path."""
 
 _SHAPE = re.compile(r"[\[(]?\s*\d+(\s*[x×*,]\s*\d+)+\s*,?\s*[\])]?|[\[(]\s*\d+\s*,?\s*[\])]")
 
@@ -33,17 +36,30 @@ def find(tape: Tape | Index, scene: Scene, query: str) -> tuple[Match, ...]:
     """Return the matches in a scene in order of execution; none for an empty query.
 
     Lengths such as ``16 × 8``, ``16x8`` or ``(16, 8)`` search for that shape, ``nan`` and ``inf``
-    for values or gradients that contain them, anything else for a part of a name.
+    for values or gradients that contain them, anything else for a part of a name. Several words
+    that are no part of one name search for a name in a module: ``h.5 softmax``.
     """
     query = query.strip().casefold()
     if not query:
         return ()
-    index = index_of(tape)
-    search = _search_index(index, scene)
-    found: list[tuple[float, Match]] = []
-    found += [(op, Match(op=op)) for op in search.ops_with(query)]
-    found += [(first - 0.4, Match(value=leaf)) for leaf, first in search.leaves_with(query)]
-    found += [(op - 0.5, Match(op=op, call=call)) for call, op in search.calls_with(query)]
+    search = _search_index(index_of(tape), scene)
+    if query in NOT_FINITE or shape_of(query) is not None:
+        return _in_order(search.ops_with(query), search.leaves_with(query), [])
+    found = search.named((query,))
+    words = tuple(_BETWEEN_WORDS.split(query))
+    return found if found or len(words) == 1 else search.named(words)
+
+
+def _in_order(
+    ops: Iterable[int], leaves: Iterable[tuple[int, int]], calls: Iterable[tuple[int, int]]
+) -> tuple[Match, ...]:
+    """Return matches in order of execution: modules before what they contain, leaves before ops.
+
+    ``leaves`` and ``calls`` come with their first op.
+    """
+    found: list[tuple[float, Match]] = [(op, Match(op=op)) for op in ops]
+    found += [(first - 0.4, Match(value=leaf)) for leaf, first in leaves]
+    found += [(first - 0.5, Match(op=first, call=call)) for call, first in calls]
     found.sort(key=lambda pair: pair[0])
     return tuple(match for _, match in found)
 
@@ -151,52 +167,53 @@ class _SearchIndex:
         self._index = index
         events = index.tape.events[scene.start : scene.stop]
         self._ops = [e.ref for e in events if e.kind == "op" and index.kinds[e.ref] == "forward"]
-        self._texts = [self._text(number) for number in self._ops]
+        self._named_ops = [(number, *self._texts(number)) for number in self._ops]
         leaves = _leaves(index, self._ops).items()
-        self._leaves = [(leaf, op, _path(index.values[leaf].name)) for leaf, op in leaves]
+        self._leaves = [(leaf, op, *_path(index.values[leaf].name)) for leaf, op in leaves]
         calls, tape = _calls(index, self._ops).items(), index.tape
         self._calls = [
-            (call, op, _path(tape.calls[call].name), tape.calls[call].kind.casefold())
+            (call, op, *_path(tape.calls[call].name), tape.calls[call].kind.casefold())
             for call, op in calls
         ]
 
-    def _text(self, number: int) -> str:
-        """Return an op's names, one per line: queries contain no line break."""
-        op, values = self._index.op(number), self._index.values
+    def _texts(self, number: int) -> tuple[str, str, str]:
+        """Return an op's names, one per line, its path with its title, and that of its module."""
+        op, values, calls = self._index.op(number), self._index.values, self._index.tape.calls
         names = (values[v].name.rpartition(".")[2] for v in op.outputs)
-        return "\n".join((symbols.op_title(op), op.op, *names)).casefold()
+        title = symbols.op_title(op)
+        path = calls[op.call].name.casefold() if op.call is not None else ""
+        # Queries contain no line break.
+        return "\n".join((title, op.op, *names)).casefold(), f"{path}.{title.casefold()}", path
+
+    def named(self, words: tuple[str, ...]) -> tuple[Match, ...]:
+        """Return what has all words in its path and names, and one not just in its parent path."""
+        return _in_order(
+            (op for op, own, path, out in self._named_ops if _is_named(path, out, words, own)),
+            ((leaf, op) for leaf, op, path, out in self._leaves if _is_named(path, out, words)),
+            (
+                (call, op)
+                for call, op, path, out, kind in self._calls
+                if _is_named(path, out, words, kind=kind)
+            ),
+        )
 
     def ops_with(self, query: str) -> list[int]:
-        """Return the ops that match a query."""
+        """Return the ops with a shape, or with values or gradients that are not finite."""
         index, shape = self._index, shape_of(query)
         if query in NOT_FINITE:
             bad = bad_snapshots(index, query)
             return [number for number in self._ops if bad and _is_bad(index, number, bad)]
-        if shape is None:
-            named = zip(self._ops, self._texts, strict=True)
-            return [number for number, text in named if query in text]
         values = index.values
         return [n for n in self._ops if any(values[v].shape == shape for v in index.op(n).outputs)]
 
     def leaves_with(self, query: str) -> list[tuple[int, int]]:
-        """Return the leaves that match a query, each with the first op that takes it."""
+        """Return the leaves that match as in `ops_with`, each with the first op that takes it."""
         index, shape = self._index, shape_of(query)
+        leaves = [(leaf, op) for leaf, op, _, _ in self._leaves]
         if query in NOT_FINITE:
             bad = bad_snapshots(index, query)
-            return [(leaf, op) for leaf, op, _ in self._leaves if _leaf_is_bad(index, leaf, bad)]
-        if shape is not None:
-            return [(leaf, op) for leaf, op, _ in self._leaves if index.values[leaf].shape == shape]
-        return [(leaf, op) for leaf, op, path in self._leaves if _ends_in(path, query)]
-
-    def calls_with(self, query: str) -> list[tuple[int, int]]:
-        """Return the module calls that match a query, each with its first op."""
-        if query in NOT_FINITE or shape_of(query) is not None:
-            return []
-        return [
-            (call, op)
-            for call, op, path, kind in self._calls
-            if _ends_in(path, query) or query == kind
-        ]
+            return [(leaf, op) for leaf, op in leaves if _leaf_is_bad(index, leaf, bad)]
+        return [(leaf, op) for leaf, op in leaves if index.values[leaf].shape == shape]
 
 
 def _path(name: str) -> tuple[str, str]:
@@ -204,9 +221,17 @@ def _path(name: str) -> tuple[str, str]:
     return name.casefold(), name.casefold().rpartition(".")[0]
 
 
-def _ends_in(path: tuple[str, str], query: str) -> bool:
-    """Return whether a query is in a path but not already in its parent path."""
-    return query in path[0] and query not in path[1]
+def _is_named(
+    path: str, parent: str, words: tuple[str, ...], own: str = "", kind: str = ""
+) -> bool:
+    """Return whether all words are in a path or in its ``own`` names, and one not in ``parent``.
+
+    A word in the parent path counts for what is there: ``attn`` is not each op inside ``attn``.
+    ``kind`` is a class, whose name only counts as a whole.
+    """
+    return all(word in path or word in own or word == kind for word in words) and any(
+        word == kind or word in own or (word in path and word not in parent) for word in words
+    )
 
 
 def _is_bad(index: Index, number: int, bad: frozenset[int]) -> bool:

@@ -1,6 +1,7 @@
 """Names of ops and modules on cards: plain name, symbol of the chip, and the small third line."""
 
 import re
+from collections.abc import Sequence
 
 from gradscribe.engine.protocol.tape import Arg, Call, Op
 from gradscribe.playback.text import formatting
@@ -216,15 +217,33 @@ def op_title(op: Op) -> str:
     return _SHORTER.get(name, {"rsub": "sub", "rdiv": "div", "rpow": "pow"}.get(name, name))
 
 
-def short_module_name(call: Call) -> str:
-    """Return the last part of a module's path, or its class if it has no name."""
-    return call.name.rsplit(".", 1)[-1] or call.kind
+def short_module_name(calls: Sequence[Call], number: int) -> str:
+    """Return a module's path in the module that called it, or its class if it has no name.
+
+    A member of a list comes with the name of the list, ``h.5``, unless the list itself called it,
+    as a ``Sequential`` does. What the program called by itself has the last part of its path.
+    """
+    call = calls[number]
+    caller = "" if call.parent is None else f"{calls[call.parent].name}."
+    if caller and call.name.startswith(caller):
+        return call.name.removeprefix(caller)
+    parts = call.name.split(".")
+    first = len(parts) - 1
+    while first > 0 and parts[first].isdigit():
+        first -= 1
+    return ".".join(parts[first:]) or call.kind
 
 
-def module_title(call: Call) -> str:
-    """Return ``2: Linear``; only the class if the module has no name."""
-    return (
-        f"{short_module_name(call)}: {call.kind}"
-        if short_module_name(call) != call.kind
-        else call.kind
-    )
+def module_title(calls: Sequence[Call], number: int) -> str:
+    """Return ``2: Linear``; only the class if the module has no name. See `short_module_name`."""
+    name, kind = short_module_name(calls, number), calls[number].kind
+    return f"{name}: {kind}" if name != kind else kind
+
+
+def module_span(calls: Sequence[Call], first: int, last: int) -> str:
+    """Return ``h.0–5`` for a row of equal modules, the plain name for a single module."""
+    start, end = short_module_name(calls, first), short_module_name(calls, last)
+    if start == end:
+        return start
+    same = start.rpartition(".")[0] == end.rpartition(".")[0]
+    return f"{start}–{end.rpartition('.')[2] if same else end}"

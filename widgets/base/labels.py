@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-from gradscribe.widgets.base.boxes import vbox
+from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.broken_text import BREAK, BrokenTextLabel
 from gradscribe.widgets.base.theme import Theme, mono_families, ui_families
 
@@ -81,8 +81,13 @@ class Heading(QWidget):
         super().__init__(parent)
         self._title = Label("heading", title, self)
         self._subtitle = Label("caption", subtitle, self)
-        vbox(self, self._title, self._subtitle, spacing=1)
+        self._row = hbox(None, (self._title, 1), spacing=6)
+        vbox(self, self._row, self._subtitle, spacing=1)
         self.set_text(title, subtitle)
+
+    def add_button(self, button: QWidget) -> None:
+        """Add a button to the row of the title; the subtitle has its full width below it."""
+        self._row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
 
     def set_text(self, title: str, subtitle: str = "") -> None:
         """Show this title and subtitle."""

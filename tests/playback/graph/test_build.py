@@ -168,7 +168,7 @@ def test_one_module_that_is_called_again_and_again_has_one_name(recorded):
 def test_many_alike_blocks_are_counted_on_one_card(blocks):
     found = picture(blocks)
     card = next(c for c in found.cards if c.repeats > 1)
-    assert (card.mark, card.repeats, card.title) == ("×12", 12, "0–11: Block")
+    assert (card.mark, card.repeats, card.title) == ("×12", 12, "h.0–11: Block")
     assert len(found.cards) <= MAX_CARDS
 
 

@@ -66,6 +66,23 @@ def test_a_module_is_found_by_the_end_of_its_path(tower):
     assert len([m for m in found(tower, "Block") if m.call is not None]) == 12
 
 
+@pytest.mark.parametrize(
+    "query", ["h.7 gelu", "gelu h.7", "net › h.7 › gelu", "h.7.gelu", "net h.7 gelu"]
+)
+def test_a_name_is_found_in_its_module(tower, query):
+    (match,) = found(tower, query)
+    op = tower.op(match.op)
+    assert (op.op, tower.tape.calls[op.call].name) == ("gelu", "net.h.7")
+
+
+def test_words_of_a_path_find_the_module_and_not_all_inside(tower):
+    (match,) = found(tower, "block h.3")
+    assert tower.tape.calls[match.call].name == "net.h.3"
+    (leaf,) = found(tower, "h.3 fc weight")
+    assert tower.values[leaf.value].name == "net.h.3.fc.weight"
+    assert found(tower, "h.3 nothing") == ()
+
+
 def test_matches_come_in_the_order_in_which_they_ran(tower):
     ranks = [match.op for match in found(tower, "fc") if match.op is not None]
     assert ranks == sorted(ranks)

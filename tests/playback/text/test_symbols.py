@@ -11,8 +11,8 @@ def op(name, *args, inputs=(1,)):
     return Op(0, name, inputs, (9,), (Arg(value=1), *args), Place(), "", None, None)
 
 
-def call(kind="Linear", name="net.2", about="", parameters=0):
-    return Call(0, name, kind, None, 0, True, parameters, about)
+def call(kind="Linear", name="net.2", about="", parameters=0, parent=None):
+    return Call(0, name, kind, parent, 0, True, parameters, about)
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,35 @@ def test_numbers_of_parameters_stay_short():
 
 
 def test_a_module_is_called_by_the_end_of_its_path():
-    assert symbols.module_title(call()) == "2: Linear"
-    assert symbols.module_title(call(name="")) == "Linear"
+    assert symbols.module_title([call(name="net.encoder.fc")], 0) == "fc: Linear"
+    assert symbols.module_title([call(name="")], 0) == "Linear"
+
+
+def test_a_module_in_a_list_is_called_by_the_list():
+    """``h.5`` in the loop of a GPT, ``2`` in the Sequential that runs its own members."""
+    lists = [
+        call("Sequential", "net"),
+        call("Linear", "net.2", parent=0),
+        call("GPT", "gpt"),
+        call("Block", "gpt.h.5", parent=2),
+        call("Linear", "layers.1"),
+        call("Sequential", "gpt.down.0", parent=2),
+        call("Conv2d", "gpt.down.0.1", parent=5),
+        call("Conv2d", "gpt.grid.1.0", parent=2),
+        call("Linear", "gpt.heads.cat", parent=2),
+        call("Linear", "shared.fc", parent=2),
+    ]
+    assert [symbols.short_module_name(lists, n) for n in range(len(lists))] == [
+        "net", "2", "gpt", "h.5", "layers.1", "down.0", "1", "grid.1.0",
+        "heads.cat", "fc",
+    ]  # fmt: skip
+
+
+def test_a_row_of_modules_is_called_by_its_ends():
+    row = [call("Block", f"gpt.h.{n}") for n in range(12)]
+    assert symbols.module_span(row, 0, 11) == "h.0–11"
+    assert symbols.module_span(row, 3, 3) == "h.3"
+    assert symbols.module_span([call(name="a.one"), call(name="a.two")], 0, 1) == "one–two"
 
 
 def test_long_losses_are_called_as_people_call_them():

@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PySide6.QtWidgets import QPushButton
 
 from gradscribe.widgets.base import labels
 from gradscribe.widgets.base.theme import Theme
@@ -66,6 +67,18 @@ def test_the_sheet_fills_every_token(theme, qtbot):
     assert "%" not in text
     for role in labels.ROLES:
         assert f'role="{role}"' in text
+
+
+def test_a_button_takes_its_width_from_the_title_alone(qtbot):
+    """A subtitle of one long word was cut off next to the button."""
+    heading = labels.Heading("gpt.h.5.attn", "CausalSelfAttention · 9,408 parameters")
+    heading.add_button(QPushButton("Explore"))
+    qtbot.addWidget(heading)
+    heading.resize(200, 90)
+    heading.show()
+    title, subtitle = heading.findChildren(labels.Label)
+    assert title.width() < 150
+    assert subtitle.width() == 200
 
 
 def test_numbers_of_gradients_are_drawn_in_the_backward_colour(qtbot):

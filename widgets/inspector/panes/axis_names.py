@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import cos, radians
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
@@ -16,8 +17,13 @@ GAP = 6.0
 LARGEST_PART = 0.3
 """Largest part of the width that names take; longer ones are elided."""
 LARGEST_BELOW = 56.0
+LONGEST_SLANTED = 52
+"""Length of a turned name, in pixels, from which it is elided."""
 SLANT = 50.0
-"""Degrees by which names of columns are turned where they are wider than these."""
+"""Degrees by which names of columns rise towards their column where they are wider than these.
+
+They end at their column, so that the last one needs no space to the right of the map.
+"""
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,10 @@ class AxisNames:
 
     def left(self, width: float) -> float:
         """Return the width of the names in a map ``width`` pixels wide; 0 if rows are too low."""
-        taken = min(_widest(self.rows) + GAP, LARGEST_PART * width)
+        widest = _widest(self.rows)
+        if self._is_slanted(width / max(1, len(self.columns))):
+            widest = max(widest, cos(radians(SLANT)) * min(LONGEST_SLANTED, _widest(self.columns)))
+        taken = min(widest + GAP, LARGEST_PART * width)
         fits = (width - taken) / max(1, len(self.columns)) >= LEAST_CELL
         return taken if fits else 0.0
 
@@ -72,13 +81,12 @@ class AxisNames:
                 box = QRectF(left + number * wide, top, wide, metrics.height())
                 painter.drawText(box, Qt.AlignmentFlag.AlignCenter, name)
             return
-        longest = round((self.below(wide) - 14.0) / 0.8)
         for number, name in enumerate(self.columns):
-            text = metrics.elidedText(name, Qt.TextElideMode.ElideRight, max(longest, 12))
+            text = metrics.elidedText(name, Qt.TextElideMode.ElideRight, LONGEST_SLANTED)
             painter.save()
-            painter.translate(QPointF(left + (number + 0.35) * wide, top + 6))
-            painter.rotate(SLANT)
-            painter.drawText(QPointF(0, metrics.ascent() / 2), text)
+            painter.translate(QPointF(left + (number + 0.6) * wide, top + 5))
+            painter.rotate(-SLANT)
+            painter.drawText(QPointF(-metrics.horizontalAdvance(text), metrics.ascent() / 2), text)
             painter.restore()
 
     def _is_slanted(self, wide: float) -> bool:

@@ -1,6 +1,5 @@
 """The head of the inspector: title, value or gradient, a scalar's number, the slice."""
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QSpinBox, QWidget
 
 from gradscribe.playback.text import formatting as words
@@ -26,8 +25,8 @@ class OverviewPane(Pane):
         tip = tr("Show the whole tensor in a window of its own, down to single numbers")
         self.explore = push_button(tr("Explore"), self, self.tensor_requested, "crumb", tip=tip)
         # In the row of the title: a narrow inspector is too narrow for a third button in the next.
-        top = hbox(None, (self.heading, 1), (self.explore, Qt.AlignmentFlag.AlignTop), spacing=6)
-        self.column.addLayout(top)
+        self.heading.add_button(self.explore)
+        self.column.addWidget(self.heading)
         self._tabs = QWidget(self)
         row = hbox(self._tabs, margins=(0, 4, 0, 2), spacing=6)
         self._group = QButtonGroup(self)

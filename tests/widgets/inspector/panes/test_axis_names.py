@@ -1,9 +1,9 @@
 """Names of rows and columns fit the width, and are drawn where there is space for them."""
 
 import pytest
-from PySide6.QtGui import QFontMetricsF
+from PySide6.QtGui import QFontMetricsF, QImage, QPainter
 
-from gradscribe.widgets.base.theme import ui_font
+from gradscribe.widgets.base.theme import Theme, ui_font
 from gradscribe.widgets.inspector.panes.axis_names import LEAST_CELL, SIZE, AxisNames
 
 WORDS = ("the", "cat", "asleep")
@@ -28,3 +28,23 @@ def test_wide_columns_have_their_names_in_one_line_and_narrow_ones_slanted(qapp)
 
 def test_a_place_is_named(qapp):
     assert AxisNames(WORDS, WORDS).place(1, 2).strip() == "cat → asleep"
+
+
+@pytest.mark.parametrize("columns", [WORDS, (*WORDS, "overwhelmingly")])
+def test_turned_names_stay_within_the_map(qapp, columns):
+    """The last name of the columns was cut off at the right edge of the inspector."""
+    names, wide, high, spare = AxisNames(WORDS, columns), 14.0, 14.0, 80
+    left = names.left(200)
+    right = left + wide * len(columns)
+    whole = QImage(round(right) + 2 * spare, 250, QImage.Format.Format_ARGB32)
+    whole.fill(0)
+    with QPainter(whole) as painter:
+        painter.translate(spare, 0)
+        names.paint(painter, Theme.load("light"), (left, wide, high), None)
+    inked = [
+        x for x in range(whole.width()) if any(whole.pixel(x, y) for y in range(whole.height()))
+    ]
+    assert spare <= min(inked)
+    assert max(inked) <= spare + right
+    below = high * len(WORDS) + 3
+    assert any(whole.pixel(x, y) for x in inked for y in range(round(below), whole.height()))

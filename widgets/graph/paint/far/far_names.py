@@ -80,8 +80,7 @@ class FarNames:
     def _of_frame(self, key: str) -> tuple[str, list[QRectF]]:
         frame, box = self._stage.frames[key], self._stage.frame_boxes[key]
         repeated = frame.repeats > 1 and frame.call is not None
-        title = _path(key, frame.parent, frame.title)
-        name = f"{title} ×{frame.repeats}" if repeated else title
+        name = f"{frame.title} ×{frame.repeats}" if repeated else frame.title
         text, size = self._sized(name)
         unit = 1 / self._zoom
         left, top, right = box.left() + unit, box.top() + unit, box.right() - size.width() - unit
@@ -94,8 +93,8 @@ class FarNames:
 
     def _of_card(self, key: str) -> tuple[str, list[QRectF]]:
         card, box = self._stage.cards[key], self._stage.boxes[key]
-        title = _path(key, card.frame, card.title)
-        text, size = self._sized(f"{title} ×{card.repeats}" if card.repeats > 1 else title)
+        name = f"{card.title} ×{card.repeats}" if card.repeats > 1 else card.title
+        text, size = self._sized(name)
         y, gap = box.center().y() - size.height() / 2, GAP / self._zoom
         places = [(box.right() + gap, y), (box.left() - gap - size.width(), y)]
         return text, [size.translated(x, y) for x, y in places]
@@ -129,17 +128,6 @@ class FarNames:
             row = whole.adjusted(PAD, 0, 1, 0)
             shapes.write(painter, row, name.text, theme.ink, PX, 600)
             painter.restore()
-
-
-def _path(key: str, around: str, title: str) -> str:
-    """Return a module's title with the lists between it and the frame around it: ``enc.0``.
-
-    Without their names, the first modules of several lists would all be ``0``.
-    """
-    inner, outer = (k.rpartition("call:")[2].rpartition("#")[0] for k in (key, around))
-    path = inner.removeprefix(f"{outer}.") if outer else inner
-    lists = path.rpartition(".")[0] if path != inner else ""
-    return f"{lists}.{title}" if lists else title
 
 
 class _Taken:
