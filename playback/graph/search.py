@@ -16,7 +16,7 @@ NOT_FINITE = ("nan", "inf")
 """Queries for values that are not finite."""
 
 _BETWEEN_WORDS = re.compile(r"[\s›>/]+")
-"""What separates words: a space, or the signs between the parts of a path."""
+"""Separators of words: a space, or the signs between the parts of a path."""
 
 _SHAPE = re.compile(r"[\[(]?\s*\d+(\s*[x×*,]\s*\d+)+\s*,?\s*[\])]?|[\[(]\s*\d+\s*,?\s*[\])]")
 

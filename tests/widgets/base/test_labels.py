@@ -75,7 +75,7 @@ def test_a_button_takes_its_width_from_the_title_alone(qtbot):
     heading.add_button(QPushButton("Explore"))
     qtbot.addWidget(heading)
     heading.resize(200, 90)
-    heading.show()
+    heading.layout().activate()
     title, subtitle = heading.findChildren(labels.Label)
     assert title.width() < 150
     assert subtitle.width() == 200
