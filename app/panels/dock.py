@@ -85,6 +85,8 @@ class PanelDock(QDockWidget):
         """True while the user has hidden it; otherwise it follows its content."""
         self.is_quiet = False
         """True while it makes way for what is presented."""
+        self._is_away = False
+        """True while a card is shown over the main window, at its place."""
         self.is_returning = False
         """True if it has no place but that in the usual arrangement, to which it returns."""
         title = home.title()
@@ -124,7 +126,16 @@ class PanelDock(QDockWidget):
     def follow_content(self) -> None:
         """Be in view unless the user, presenting or the owner of the content has hidden it."""
         off = self.is_closed or self.is_quiet or self.home.content.isHidden()
-        self.setVisible(not off)
+        self.setVisible(not (off or self._is_away))
+
+    def set_out_of_way(self, away: bool) -> None:
+        """Disappear while a card over the main window is open, and come back after it."""
+        self._is_away = away
+        if self.parentWidget() is None:
+            return
+        self.follow_content()
+        if not away and not self.isVisible():
+            self.home.set_shown(False)
 
     def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
         """Hide the dock with its content, and show it again; called by Qt."""
@@ -145,7 +156,8 @@ class PanelDock(QDockWidget):
         self.hidden_by_user.emit()
 
     def _note_shown(self, shown: bool) -> None:
-        self.home.set_shown(shown)
+        if not self._is_away:
+            self.home.set_shown(shown)
 
 
 def _button(text: str, name: str) -> QToolButton:

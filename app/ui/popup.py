@@ -1,10 +1,18 @@
 """Popup card that floats over the window until it is dismissed."""
 
 from collections.abc import Callable
+from typing import Protocol, runtime_checkable
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, QRect, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QApplication, QFrame, QTextBrowser, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QDockWidget,
+    QFrame,
+    QTextBrowser,
+    QWidget,
+)
 from shiboken6 import isValid
 
 from gradscribe.widgets.base.boxes import vbox
@@ -17,6 +25,14 @@ from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.stylesheet import set_sheet
 
 SHADE = QColor(10, 16, 26, 70)
+
+
+@runtime_checkable
+class MovablePanel(Protocol):
+    """A dock widget that gets out of the way of a card while it is a window over the main one."""
+
+    def set_out_of_way(self, away: bool) -> None:
+        """Disappear, or come back."""
 
 
 class PopupCard(ReadingOrder):
@@ -41,6 +57,8 @@ class PopupCard(ReadingOrder):
         self.setProperty(OWN_FOCUS, True)
         self._paint = DeferredPaint(self)
         self._closing = single_shot(self, self.leave)
+        self._moved_away: list[QDockWidget] = []
+        """Panels in windows of their own that would lie over the card."""
         over.installEventFilter(self)
         self._settle()
 
@@ -50,6 +68,7 @@ class PopupCard(ReadingOrder):
         Both creating and painting it take a while: the paint covers the whole window.
         """
         self._paint.suspend()
+        self._clear_view()
         self.show()
         self.raise_()
         # Its key may have been pressed in a panel that is a window of its own.
@@ -60,6 +79,7 @@ class PopupCard(ReadingOrder):
         """Close it and restore the focus."""
         self._over.removeEventFilter(self)
         self.close()
+        self._restore_view()
         self._give_back()
 
     def leave_after(self, change: Callable[[], None]) -> None:
@@ -67,6 +87,8 @@ class PopupCard(ReadingOrder):
 
         The window repaints one event later; closing before that would flash the old content.
         """
+        # What the command does applies to the panels as they stand.
+        self._restore_view()
         self._give_back()
         self._closing.start()
         change()
@@ -81,6 +103,22 @@ class PopupCard(ReadingOrder):
         # It may have been another card, deleted since.
         if before is not None and isValid(before) and before.isVisible():
             before.setFocus()
+
+    def _clear_view(self) -> None:
+        """Move panels in windows of their own out of the way: the system stacks them above."""
+        corner = self._over.mapToGlobal(self.card.pos())
+        place = QRect(corner, self.card.size())
+        for panel in self._over.window().findChildren(QDockWidget):
+            over = panel.isFloating() and panel.isVisible()
+            if over and isinstance(panel, MovablePanel) and panel.frameGeometry().intersects(place):
+                panel.set_out_of_way(True)
+                self._moved_away.append(panel)
+
+    def _restore_view(self) -> None:
+        moved, self._moved_away = self._moved_away, []
+        for panel in moved:
+            if isValid(panel) and isinstance(panel, MovablePanel):
+                panel.set_out_of_way(False)
 
     def _settle(self) -> None:
         self.setGeometry(self._over.rect())

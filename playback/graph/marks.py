@@ -1,7 +1,8 @@
 """Small marks on cards and wires: shared memory, versions, cut gradients, output names."""
 
 import math
-from string import ascii_uppercase
+from collections.abc import Set
+from itertools import chain, count
 
 from gradscribe.engine.protocol.tape import Op, Value
 from gradscribe.playback.tape.index import Index
@@ -14,19 +15,30 @@ SHARED = "⧉"
 def shared_memory_marks(index: Index, ops: list[int]) -> dict[int, str]:
     """Return storage -> mark for the storages of which the ops (indices) made views.
 
-    The base and all its views have the same mark: ``⧉ b``, or a letter for a base without a name.
+    The base and all its views have the same mark, and no other storage has it: ``⧉ b``, ``⧉ b 2``
+    for another ``b``, a number alone for a base without a name.
     """
     found: dict[int, str] = {}
-    letters = iter(ascii_uppercase)
+    names: set[str] = set()
     for number in ops:
         for output in index.op(number).outputs:
             value = index.values[output]
             base = index.values.get(value.base) if value.base is not None else None
             if base is None or value.storage in found or is_detach(index.op(number)):
                 continue
-            name = base.name.rsplit(".", 1)[-1] or next(letters, "…")
+            name = _unique_name(base.name, names)
+            names.add(name)
             found[value.storage] = f"{SHARED} {name}"
     return found
+
+
+def _unique_name(name: str, taken: Set[str]) -> str:
+    """Return the last part of a name; the whole, or with a number, where it is taken."""
+    short = name.rpartition(".")[2]
+    numbered = (f"{short} {n}".strip() for n in count(2 if short else 1))
+    return next(
+        words for words in chain(filter(None, (short, name)), numbered) if words not in taken
+    )
 
 
 def is_detach(op: Op) -> bool:

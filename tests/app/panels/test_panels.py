@@ -5,11 +5,13 @@ from PySide6.QtCore import QByteArray, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
+from shiboken6 import isValid
 
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.panels import layout_file
 from gradscribe.app.panels.area import is_on_a_screen
 from gradscribe.app.panels.layout_file import AreaLayout, WindowLayout
+from gradscribe.app.ui.popup import PopupCard
 
 # The screen of the tests neither raises windows nor knows their frames.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -528,3 +530,37 @@ def test_a_narrow_window_does_not_alternate_with_a_graph_elsewhere(shown):
     settle()
     assert shown.inspector.isVisible()
     shown.columns.show_aside(False)
+
+
+def test_a_panel_over_the_main_window_makes_way_for_the_list_of_commands(shown, qtbot):
+    """The system stacks it above the window and so above the list, whose lines it covered."""
+    area = shown.panels.area
+    corner = shown.mapToGlobal(QPoint())
+    area.float_panel("values", corner + QPoint(500, 150))
+    area.float_panel("output", corner + QPoint(3000, 100))
+    settle()
+    content, far = area.content("values"), area.content("output")
+    at = content.window().geometry()
+    shown.menus.perform_by("help.palette")
+    settle()
+    assert not content.isVisible()
+    assert far.isVisible()
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+    settle()
+    assert content.isVisible()
+    assert content.window().geometry() == at
+
+
+def test_a_command_finds_the_panels_as_they_stand(shown, qtbot):
+    """A layout saved from the list of commands has the panel that makes way for the list."""
+    area = shown.panels.area
+    area.float_panel("values", shown.mapToGlobal(QPoint(500, 150)))
+    settle()
+    wanted = area.layout_now()
+    card = PopupCard(area, 600, 500)
+    card.open()
+    seen = []
+    card.leave_after(lambda: seen.append(area.layout_now()))
+    assert seen == [wanted]
+    qtbot.waitUntil(lambda: not isValid(card))
+    assert area.content("values").isVisible()

@@ -14,9 +14,20 @@ def test_base_and_views_have_the_same_mark(recorded):
     assert set(told.values()) == {"⧉ b"}
 
 
-def test_bases_without_a_name_have_letters(recorded):
+def test_bases_without_a_name_have_numbers(recorded):
     tape = recorded("x = param([1., 2.])\nu = (x * 2).view(2)\nv = (x * 3).view(2)")
-    assert sorted(marks.shared_memory_marks(Index(tape), list(range(4))).values()) == ["⧉ A", "⧉ B"]
+    assert sorted(marks.shared_memory_marks(Index(tape), list(range(4))).values()) == ["⧉ 1", "⧉ 2"]
+
+
+def test_no_two_storages_have_the_same_mark(recorded):
+    """A variable ``A`` and the first base without a name both had the mark ``A``."""
+    tape = recorded(
+        "A = param([[1., 2.], [3., 4.]])\nv = A.t()\nu = (A * 2).view(4)\n"
+        "w = u.clone()\nx = w.view(2, 2)\nw = u.clone()\ny = w.view(2, 2)\n"
+    )
+    index = Index(tape)
+    by_storage = marks.shared_memory_marks(index, list(range(len(tape.ops))))
+    assert sorted(by_storage.values()) == ["⧉ 1", "⧉ A", "⧉ w", "⧉ w 2"]
 
 
 def test_detach_shares_memory_but_says_so_itself(recorded):
