@@ -49,6 +49,12 @@ Each is short, so that a request does not wait for all of them.
 """
 MAX_SOURCE = 200_000
 """Maximum number of characters of a text that is analysed."""
+MAX_DEPTH = 200
+"""Deepest nesting of brackets that is analysed: Python's own limit (MAXLEVEL of its tokenizer).
+
+jedi takes minutes for 20,000 of them.
+"""
+_BRACKET = re.compile(r"[()\[\]{}]")
 _KINDS: dict[str, NameKind] = {
     "class": "class",
     "function": "function",
@@ -167,9 +173,14 @@ class ProgramAnalysis:
 
 
 def _check(request: _Place) -> None:
-    """Raise ValueError for a text that is too long, or a place that is not in it."""
+    """Raise ValueError for a text that is too long or too deep, or a place that is not in it."""
     if len(request.source) > MAX_SOURCE:
         raise ValueError("the text is too long to be analysed")
+    depth = 0
+    for bracket in _BRACKET.findall(request.source):
+        depth = depth + 1 if bracket in "([{" else max(0, depth - 1)
+        if depth > MAX_DEPTH:
+            raise ValueError("the text has too many nested brackets to be analysed")
     lines = request.source.split("\n")
     if not 0 < request.line <= len(lines):
         raise ValueError("there is no such line")

@@ -6,7 +6,7 @@ import os
 import pytest
 import torch
 
-from gradscribe.engine.language.analysis import MAX_SOURCE, PRELUDE, ProgramAnalysis
+from gradscribe.engine.language.analysis import MAX_DEPTH, MAX_SOURCE, PRELUDE, ProgramAnalysis
 from gradscribe.engine.language.catalogue import read_torch
 from gradscribe.engine.protocol.language import Complete, Describe, Explain, Locate
 
@@ -174,3 +174,17 @@ def test_nothing_of_a_program_is_run(analysis, tmp_path, monkeypatch):
 def test_a_huge_text_is_refused(analysis):
     with pytest.raises(ValueError, match="too long"):
         analysis.complete(Complete(1, "x" * (MAX_SOURCE + 1), 1, 0))
+
+
+@pytest.mark.parametrize("text", ["(" * 20_000, "x = " + "[{(" * 70, "f(" * (MAX_DEPTH + 1)])
+def test_a_text_too_deep_for_python_is_refused(analysis, text):
+    """jedi took 40 seconds for the first, in which nothing else was answered."""
+    with pytest.raises(SyntaxError, match="too many nested|never closed"):
+        compile(text, "", "exec")
+    with pytest.raises(ValueError, match="nested brackets"):
+        analysis.complete(Complete(1, text, 1, len(text)))
+
+
+def test_many_brackets_one_after_the_other_are_analysed(analysis):
+    text = "(1), [2], {3}, " * 100 + "))) max"
+    assert "max" in [name.name for name in analysis.complete(Complete(1, text, 1, len(text))).names]
