@@ -109,12 +109,26 @@ class SweepProcess(QObject):
             self._finish()
 
     def _finish(self) -> None:
+        if self._process is not None:
+            # The end may be noticed before the last words.
+            self._read()
+            self._read_errors()
         process, self._process = self._process, None
         if process is None:
             return
-        lines = [line for line in self._errors.splitlines() if line.startswith("gradscribe: ")]
-        reason = lines[-1].removeprefix("gradscribe: ") if lines else ""
-        if not reason and process.exitStatus() == QProcess.ExitStatus.CrashExit:
-            reason = tr("the sweep was killed: --resume goes on, also with Start")
+        reason = self._reason(process)
         process.deleteLater()
         self.ended.emit(reason)
+
+    def _reason(self, process: QProcess) -> str:
+        """Return why a process that has ended did not run to its end; empty if it did."""
+        lines = self._errors.splitlines()
+        if said := [line for line in lines if line.startswith("gradscribe: ")]:
+            return said[-1].removeprefix("gradscribe: ")
+        if process.exitStatus() == QProcess.ExitStatus.CrashExit:
+            return tr("the sweep was killed: --resume goes on, also with Start")
+        if code := process.exitCode():
+            words = lines[-1] if lines else ""
+            ended = tr("the sweep ended with exit code {code}", code=code)
+            return f"{ended}: {words}" if words else ended
+        return ""

@@ -1,6 +1,7 @@
 """The window of a sweep: a real sweep in a process, its rows, curves and points, its end."""
 
 import json
+import sys
 
 import pytest
 
@@ -124,6 +125,40 @@ def test_a_refusal_of_the_command_is_its_line(window, qtbot):
         window.form.start.click()
     assert sent.args[0].startswith("--scheduler is 'nowhere', but must be")
     assert window.form.words.said() == sent.args[0]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands for Python")
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("exit 0", ""),
+        ("echo 'a warning' >&2; exit 0", ""),
+        ("echo 'gradscribe: no such data' >&2; exit 2", "no such data"),
+        ("echo 'RuntimeError: broken' >&2; exit 1", "exit code 1: RuntimeError: broken"),
+        ("exit 130", "exit code 130"),
+        ("kill -9 $$", "killed"),
+    ],
+)
+def test_each_end_but_a_whole_sweep_has_a_reason(
+    window, qtbot, monkeypatch, tmp_path, script, reason
+):
+    """A process that ended by itself without a line of its own passed for a whole sweep."""
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\ncat > /dev/null\n{script}\n")
+    python.chmod(0o700)
+    monkeypatch.setattr("gradscribe.app.link.launch.python_executable", lambda: str(python))
+    with qtbot.waitSignal(window.process.ended, timeout=30_000) as sent:
+        window.form.start.click()
+    assert sent.args[0].endswith(reason) if reason != "killed" else "killed" in sent.args[0]
+    assert bool(sent.args[0]) == bool(reason)
+
+
+def test_a_python_that_is_not_there_is_a_reason(window, qtbot, monkeypatch, tmp_path):
+    python = str(tmp_path / "gone")
+    monkeypatch.setattr("gradscribe.app.link.launch.python_executable", lambda: python)
+    with qtbot.waitSignal(window.process.ended, timeout=30_000) as sent:
+        window.form.start.click()
+    assert sent.args[0] == f"{python} does not start"
 
 
 def test_lines_that_are_no_events_are_a_reason(window):
