@@ -179,7 +179,7 @@ def test_a_huge_text_is_refused(analysis):
 @pytest.mark.parametrize("text", ["(" * 20_000, "x = " + "[{(" * 70, "f(" * (MAX_DEPTH + 1)])
 def test_a_text_too_deep_for_python_is_refused(analysis, text):
     """jedi took 40 seconds for the first, in which nothing else was answered."""
-    with pytest.raises(SyntaxError, match="too many nested|never closed"):
+    with pytest.raises(SyntaxError, match=r"too many nested|never closed"):
         compile(text, "", "exec")
     with pytest.raises(ValueError, match="nested brackets"):
         analysis.complete(Complete(1, text, 1, len(text)))
