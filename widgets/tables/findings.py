@@ -251,7 +251,7 @@ class FindingCard(QFrame):
         grid.setContentsMargins(0, 4, 0, 0)
         grid.setHorizontalSpacing(10)
         grid.setVerticalSpacing(3)
-        for column, head in enumerate(("", tr("as it is"), "fixed")):
+        for column, head in enumerate(("", tr("as it is"), tr("fixed"))):
             grid.addWidget(Label("caption", head, table), 0, column)
             grid.setColumnStretch(column, 2 if column else 3)
         for number, row in enumerate(rows, 1):

@@ -113,7 +113,7 @@ class TrainingBar(QFrame):
         self.speed.setAccessibleName(tr("Steps per second"))
         self.speed_label.setBuddy(self.speed)
         self.speed.setToolTip(tr("Steps per second at most; at the right end as fast as it goes"))
-        self.speed_value = Label("caption", "max").fit_text()
+        self.speed_value = Label("caption", tr("max")).fit_text()
         self.speed.valueChanged.connect(self._speed_moved)
 
     def _lay_out(self) -> None:
@@ -209,7 +209,7 @@ class TrainingBar(QFrame):
         self.rate_changed.emit(rate)
 
     def _show_rate(self, rate: float) -> None:
-        self.speed_value.say(f"{rate:,.0f}/s" if rate else "max")
+        self.speed_value.say(f"{rate:,.0f}/s" if rate else tr("max"))
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
         """Leave out what does not fit."""

@@ -20,6 +20,7 @@ from gradscribe.engine.protocol.tape import Problem
 from gradscribe.playback.translation import tr, translated
 from gradscribe.widgets.base.boxes import push_button
 from gradscribe.widgets.base.theme import mono_font, ui_font
+from gradscribe.widgets.editor.problems.changed_lines import fit_changes
 from gradscribe.widgets.editor.style import BAR, EditorStyle
 
 PAD_X, PAD_Y = 14, 9
@@ -148,18 +149,12 @@ class ProblemStrip(QWidget):
         """Return the lines of the edit; what does not fit is counted."""
         most = 2 if self._is_compact else EDIT_LINES
         rows = self._edit if len(self._edit) <= most else self._edit[: most - 1]
-        texts = [row[2:] for row in rows]
-        blank = min((len(text) - len(text.lstrip()) for text in texts if text.strip()), default=0)
-        lines = [
-            (font, f"{'−' if row[0] == '-' else '+'} {text[blank:]}", row[0])
-            for row, text in zip(rows, texts, strict=True)
-        ]
+        shown = fit_changes(rows, QFontMetricsF(font), room)
+        lines = [(font, text, row[0]) for row, text in zip(rows, shown, strict=True)]
         if len(rows) < len(self._edit):
-            lines.append(
-                (font, tr("and {value} more lines", value=len(self._edit) - len(rows)), "ink2")
-            )
-        elide, mode = QFontMetricsF(font).elidedText, Qt.TextElideMode.ElideRight
-        return [(font, elide(text, mode, room), token) for font, text, token in lines]
+            more = tr("and {value} more lines", value=len(self._edit) - len(rows))
+            lines.append((font, more, "ink2"))
+        return lines
 
     def paintEvent(self, _: QPaintEvent) -> None:
         """Paint the strip; called by Qt."""
@@ -219,7 +214,8 @@ def problem_text(problem: Problem) -> str:
 
 
 def _spoken(row: str) -> str:
-    return f"{'remove' if row[0] == '-' else 'add'} {row[2:].strip()}"
+    line = row[2:].strip()
+    return tr("remove {line}", line=line) if row[0] == "-" else tr("add {line}", line=line)
 
 
 def _plain(text: str) -> str:
