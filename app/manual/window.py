@@ -103,7 +103,7 @@ class ManualWindow(QWidget):
         page = pages.find(name) or pages.load()[0]
         self._place = (page.name, anchor)
         self.browser.show_page(page, anchor)
-        self.setWindowTitle(f"{page.title} · Manual")
+        self.setWindowTitle(page.title + " · " + tr("Manual"))
         self.back.setEnabled(bool(self._back))
         self.forward.setEnabled(bool(self._forward))
         self._mark_current()

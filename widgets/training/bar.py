@@ -172,7 +172,7 @@ class TrainingBar(QFrame):
         text = tr("Pause") if playing else tr("Train")
         self.play.setText(text)
         self.play.setAccessibleName(text)
-        self.play.setToolTip(f"{text} (Space)")
+        self.play.setToolTip(tr("{command} (Space)", command=text))
         shape = "pause" if playing else "play"
         color = self._theme.on_selection
         self.play.setIcon(icon(shape, color, self.devicePixelRatioF(), off=self._theme.disabled))

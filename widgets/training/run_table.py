@@ -192,8 +192,9 @@ class RunTable(QWidget):
         copy = menu.addAction(tr("Copy the row"))
         copy.triggered.connect(lambda: copy_text("\t".join(_words(line))))
         menu.addSeparator()
-        menu.addAction("Rename\tF2").triggered.connect(lambda: self.table.rename(row))
-        forget = menu.addAction("Forget\tDel")
+        rename = menu.addAction(tr("Rename") + "\tF2")
+        rename.triggered.connect(lambda: self.table.rename(row))
+        forget = menu.addAction(tr("Forget") + "\tDel")
         forget.triggered.connect(lambda: self.dropped.emit(line.run_id))
         for action in (drive, forget):
             action.setEnabled(not line.current)

@@ -114,7 +114,7 @@ class _Name(QLineEdit):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.setMaxLength(LONGEST)
-        self.setPlaceholderText("name")
+        self.setPlaceholderText(tr("name"))
         self.setAccessibleName(tr("Name of the class"))
         self._before, self._is_over = name, False
         self.editingFinished.connect(self._take)
