@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 SETTERS = frozenset(
     "setText setToolTip setStatusTip setAccessibleName setAccessibleDescription "
-    "setPlaceholderText setWindowTitle setTitle setSuffix setPrefix".split()
+    "setPlaceholderText setWindowTitle setTitle setSuffix setPrefix addAction addMenu".split()
 )
 PROSE = re.compile(r"[A-Za-z]{2,}[,:;.…]? +[A-Za-z]|^[A-Z][a-z]+…?$")
 NAMES = frozenset(["Gradscribe", "Computation graph", "Drawn by Gradscribe"])
@@ -93,6 +93,7 @@ def literals(node):
 
 
 def is_prose(text):
+    text = text.partition("\t")[0]  # the key of an entry of a menu
     return bool(PROSE.search(text)) and text not in NAMES and not text.startswith("<")
 
 
@@ -106,9 +107,27 @@ def test_no_text_is_given_to_qt_without_the_translation():
     assert found == []
 
 
+def test_no_message_is_marked_where_the_recipe_does_not_see_it():
+    """A message within an f-string is not collected before Python 3.12, and never translated."""
+    found = [
+        f"{path.relative_to(ROOT)}:{call.lineno}"
+        for folder in ("app", "widgets", "playback", "engine")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for text in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(text, ast.JoinedStr)
+        for call in ast.walk(text)
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id in ("tr", "ngettext")
+        and isinstance(call.args[0], ast.Constant)
+    ]
+    assert found == []
+
+
 def test_the_check_sees_what_is_not_marked():
     source = (
         'a.setText("Save it")\nb.setToolTip(f"Go to {x} now" if x else tr("Go"))\nc.setText("Save")'
     )
     assert [line for line, _ in unmarked(source)] == [1, 2, 3]
+    assert [text for _, text in unmarked('menu.addAction("Rename\\tF2")')] == ["Rename\tF2"]
     assert [*unmarked('a.setText(tr("Save it"))\nb.setText("×")\nc.setObjectName("Save it")')] == []

@@ -15,8 +15,8 @@ def text(compared: Comparison) -> str:
     lines = []
     for cause in compared.causes:
         lines.append(cause.title())
-        consequence = cause.consequence()
-        lines.append(f"  {consequence or tr('nothing else differs because of it')}")
+        consequence = cause.consequence() or tr("nothing else differs because of it")
+        lines.append(f"  {consequence}")
     return "\n".join(lines) + "\n"
 
 

@@ -161,7 +161,11 @@ def _backward(index: Index, number: int, run: Execution, position: int) -> Expla
     rows += _others(len(edges), "share")
     node = index.nodes[run.node].name
     sends = any(index.tape.edges[e].gradient is not None for e in run.edges)
-    title = f"{node} {(tr('hands on its gradient') if sends else tr('received its gradient'))}"
+    title = (
+        tr("{name} hands on its gradient", name=node)
+        if sends
+        else tr("{name} received its gradient", name=node)
+    )
     order = index.run_executions[run.run]
     here = next(i for i, n in enumerate(order, 1) if index.tape.executions[n] is run)
     return Explanation(

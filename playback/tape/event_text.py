@@ -15,11 +15,10 @@ def caption(index: Index, at: int) -> str:
     """Return a short text for an event, without numbers."""
     event = index.tape.events[at]
     if event.kind == "node":
-        node = index.nodes[index.tape.executions[event.ref].node]
-        sends = index.tape.executions[event.ref].edges
-        return (
-            f"{node.name} {(tr('hands on its gradient') if sends else tr('receives its gradient'))}"
-        )
+        node = index.nodes[index.tape.executions[event.ref].node].name
+        if index.tape.executions[event.ref].edges:
+            return tr("{name} hands on its gradient", name=node)
+        return tr("{name} receives its gradient", name=node)
     if event.kind == "accumulate":
         return tr(
             "{value_name} collects its gradient",
@@ -201,7 +200,9 @@ def _rare(index: Index, event: Event) -> str:
     if event.kind in ("enter", "leave"):
         call = tape.calls[event.ref]
         name = f"{call.name} ({call.kind})" if call.name else call.kind
-        return f"{(tr('Entering') if event.kind == 'enter' else tr('Leaving'))} {name}"
+        if event.kind == "enter":
+            return tr("Entering {name}", name=name)
+        return tr("Leaving {name}", name=name)
     if event.kind == "backward":
         roots = tape.passes[event.ref].roots
         names = [value_name(index, root) for root in roots if root is not None]

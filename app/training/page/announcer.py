@@ -65,4 +65,5 @@ def _turn(run: RunState, was_running: bool) -> str:
     words = tr("Paused at step {step:,}", step=state.step)
     if not len(loss):
         return words
-    return f"{words}, {tr('loss {number}', number=formatting.number(loss.latest))}"
+    reached = tr("loss {number}", number=formatting.number(loss.latest))
+    return f"{words}, {reached}"

@@ -7,7 +7,6 @@ from html import unescape
 from PySide6.QtCore import QBuffer, QPointF, QRect, QRectF, QSizeF
 from PySide6.QtGui import QPainter
 
-from gradscribe.playback.translation import tr
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import shapes
 
@@ -85,8 +84,8 @@ class _ChunkedSvg:
         self._generator.setResolution(DPI)
         self._generator.setSize(self._size.toSize())
         self._generator.setViewBox(QRect(QPointF().toPoint(), self._size.toSize()))
-        self._generator.setTitle(tr("Computation graph"))
-        self._generator.setDescription(tr("Drawn by Gradscribe"))
+        self._generator.setTitle("Computation graph")
+        self._generator.setDescription("Drawn by Gradscribe")
         self.painter.begin(self._generator)
 
     def _body(self) -> str:
