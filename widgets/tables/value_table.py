@@ -53,7 +53,7 @@ TYPICAL_TEXTS = ("name", "−0.0000", "∇ 0.0000")
 """Texts that the columns fit at least, so that widths are stable while the tape plays."""
 MAX_MEASURED = 200
 """Maximum number of rows measured for the column widths."""
-MARGINS = (12, 14, 6, 10)
+MARGINS = (12, 14, 2, 10)
 """Left, top, right, bottom."""
 _DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from gradscribe.playback.tape.loops.step_curves import StepCurve, usual_curves
 from gradscribe.playback.tape.loops.steps import StepMarks, Steps
-from gradscribe.playback.translation import tr
+from gradscribe.playback.translation import pgettext, tr
 from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label, sheet
@@ -44,10 +44,10 @@ class StepStrip(QWidget):
         self._chosen: dict[str, bool] = {}
         """Name -> shown, as the user chose; it outlives a run."""
         self._typed = False
-        self.title = Label("caption", tr("Step"), self).fit_text()
+        self.title = Label("caption", pgettext("of a run", "Step"), self).fit_text()
         self.entry = ReturnEdit(self)
         self.entry.setProperty("small", True)
-        self.entry.setAccessibleName(tr("Step"))
+        self.entry.setAccessibleName(pgettext("of a run", "Step"))
         self.entry.setToolTip(tr("Type a step and press Return (Ctrl+G)"))
         self.entry.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.entry.setMaxLength(12)
