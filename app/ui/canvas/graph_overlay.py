@@ -135,6 +135,9 @@ class GraphTools(QFrame):
         self.query = QLineEdit()
         self.query.setPlaceholderText(tr("Name, op, 16 × 8, nan"))
         self.query.setAccessibleName(tr("Find in the graph"))
+        self.query.setToolTip(
+            tr("A name, an op, a shape, a module, nan or inf; two words: a name in a module")
+        )
         self.query.setFixedWidth(SEARCH_WIDTH)
         self.query.installEventFilter(self)
         self.count = plain_label(role="caption")
