@@ -1,5 +1,6 @@
 """The window as it looks on the screen, compared with approved pictures."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from PySide6.QtCore import QRect
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
 
 from tests.e2e.pictures import MOST_CELLS, check_picture, differing, reduced
+from tests.e2e.program import Program
 
 
 @pytest.mark.parametrize("size", [(1440, 900), (1000, 640)], ids=["1440x900", "1000x640"])
@@ -26,8 +28,15 @@ def test_the_training_page_before_its_first_step(start, theme):
     program.press("push button", "Pause")
     program.find("push button", "Train")
     program.keys("Home")
-    program.find("label", "step 0")
+    # A panel may not have shown any later step yet: all have to say so.
+    program.wait(lambda: steps_of(program) == {"step 0"}, "every panel at step 0")
     check_picture(f"training-{theme}", program.still_picture())
+
+
+def steps_of(program: Program) -> set[str]:
+    """Return the steps that the panels of the training page show."""
+    labels = (name for role, name in program.texts() if role == "label")
+    return {name for name in labels if re.fullmatch(r"step [\d,]+", name)}
 
 
 def drawn(font: str, panel: QRect) -> QImage:
