@@ -183,7 +183,8 @@ class _SearchIndex:
         title = symbols.op_title(op)
         path = calls[op.call].name.casefold() if op.call is not None else ""
         # Queries contain no line break.
-        return "\n".join((title, op.op, *names)).casefold(), f"{path}.{title.casefold()}", path
+        whole = f"{path}.{title.casefold()}" if path else title.casefold()
+        return "\n".join((title, op.op, *names)).casefold(), whole, path
 
     def named(self, words: tuple[str, ...]) -> tuple[Match, ...]:
         """Return what has all words in its path and names, and one not just in its parent path."""

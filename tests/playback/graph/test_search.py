@@ -83,6 +83,12 @@ def test_words_of_a_path_find_the_module_and_not_all_inside(tower):
     assert found(tower, "h.3 nothing") == ()
 
 
+def test_an_op_outside_of_modules_has_no_path():
+    index = index_of(record("x = param(2.0)\ny = torch.tanh(x)\ny.backward()"))
+    assert found(index, ".") == ()
+    assert ops(index, "tanh") == ["tanh"]
+
+
 def test_matches_come_in_the_order_in_which_they_ran(tower):
     ranks = [match.op for match in found(tower, "fc") if match.op is not None]
     assert ranks == sorted(ranks)

@@ -9,7 +9,6 @@ from PySide6.QtGui import QFontMetricsF
 BEFORE = 10
 """Characters in front of a difference that a line begins with, if its own beginning is cut off."""
 _ELLIPSIS = "…"
-_SIGNS = {"-": "−", "+": "+"}
 
 
 def fit_changes(rows: Sequence[str], metrics: QFontMetricsF, room: float) -> list[str]:
@@ -30,7 +29,7 @@ def fit_changes(rows: Sequence[str], metrics: QFontMetricsF, room: float) -> lis
         for at in pair:
             starts[at] = start
     return [
-        _fitted(_SIGNS[row[0]], text, start, metrics, room)
+        _fitted("−" if row[0] == "-" else "+", text, start, metrics, room)
         for row, text, start in zip(rows, texts, starts, strict=True)
     ]
 
