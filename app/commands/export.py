@@ -482,9 +482,14 @@ def export_notebook(context: CommandContext) -> None:
     def make(cells: list[NotebookCell], stdout: str, svg: str, _: Path) -> bytes:
         return notebooks.encode(cells, notebooks.outputs_of(stdout, svg), setup)
 
-    _write_cells(
+    path = _write_cells(
         context, tr("Export the notebook"), "ipynb", tr("Jupyter notebooks (*.ipynb)"), make
     )
+    if path is not None and not doc.foreign:
+        # What is written here does not come from outside.
+        written = notebooks.decode(notebooks.encode(notebooks.to_cells(doc.source), [], setup))
+        text, _ = notebooks.to_program(written)
+        context.settings.trust(str(documents.resolve(path)), text)
 
 
 @command(
@@ -524,14 +529,17 @@ def _write_cells(
     kind: str,
     pattern: str,
     make: Callable[[list[NotebookCell], str, str, Path], bytes],
-) -> None:
-    """Ask for a file and write it in the background; a run of another text is left out of it."""
+) -> Path | None:
+    """Ask for a file, write it in the background, and return it; None if none was chosen.
+
+    A run of another text is left out of it.
+    """
     from gradscribe.app.export.image_job import FileJob
 
     doc, result = context.session.doc, context.session.result
     path = context.dialogs.ask_save(title, f"{formatting.slug(doc.title)}.{kind}", pattern)
     if path is None:
-        return
+        return None
     if path.suffix.lower() != f".{kind}":
         path = path.with_name(f"{path.name}.{kind}")
     cells = notebooks.to_cells(doc.source)
@@ -546,3 +554,4 @@ def _write_cells(
         return make(cells, "" if tape is None else tape.stdout, svg, path)
 
     context.export_queue.begin(FileJob(path, work))
+    return path

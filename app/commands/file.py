@@ -114,7 +114,7 @@ def open_watch(context: CommandContext, path: Path) -> None:
 
 
 def open_notebook(context: CommandContext, path: Path) -> None:
-    """Show the code cells of a notebook as one program, which waits until the user lets it run.
+    """Show the code cells of a notebook as one program, which waits until the user trusts it.
 
     Raises:
         Refused: it cannot be read, is no notebook of Python, or is too long for the editor.
@@ -127,7 +127,10 @@ def open_notebook(context: CommandContext, path: Path) -> None:
     context.recovery.stash()
     # Without a path: Save must not write a program over the notebook.
     title = formatting.file_name(path.stem)
-    context.session.load(Doc(source=source, saved=source, title=title, foreign=True))
+    file = str(documents.resolve(path))
+    foreign = not context.settings.is_trusted(file, source)
+    doc = Doc(source=source, saved=source, made_of=file, title=title, foreign=foreign)
+    context.session.load(doc)
     context.workspaces.show_workspace("program")
     context.settings.add_recent(str(path))
     count = ngettext(
@@ -204,7 +207,7 @@ def trust(context: CommandContext) -> None:
     if lesson is not None and lesson.path:
         context.settings.trust(lesson.path, lesson.text)
     else:
-        context.settings.trust(doc.path, doc.source)
+        context.settings.trust(doc.path or doc.made_of, doc.source)
     context.session.trust()
     context.notices.drop(OUTSIDE)
     context.say(tr("{title} is trusted as it now stands", title=doc.title))

@@ -35,6 +35,8 @@ class Doc(Struct, frozen=True):
     source: str = ""
     saved: str = ""
     path: str = ""
+    made_of: str = ""
+    """Path of the notebook that it was made of, without a file of its own; else empty."""
     title: str = tr("Untitled")
     seed: int = 0
     device: str = "cpu"

@@ -80,6 +80,36 @@ def test_the_cells_come_back_with_output_and_graph(run, exported, tmp_path):
     assert outputs[1]["data"]["image/svg+xml"].startswith("<svg")
 
 
+def test_a_notebook_that_is_trusted_stays_so_until_it_changes(settled, path):
+    """*Trust this file* was forgotten: the notebook came from outside each time."""
+    file.open_path(settled.context, str(path))
+    file.trust(settled.context)
+    file.new(settled.context)
+    file.open_path(settled.context, str(path))
+    assert not settled.session.doc.foreign
+    path.write_bytes(notebooks.encode([*CELLS, NotebookCell("code", "import os")], []))
+    file.open_path(settled.context, str(path))
+    assert settled.session.doc.foreign
+
+
+def test_a_notebook_written_here_does_not_come_from_outside(settled, exported, tmp_path):
+    settled.session.edit("x = param(2.0)\n# %%\n(x * x).backward()\n")
+    settled.answers["save"] = tmp_path / "mine.ipynb"
+    exported(export.export_notebook)
+    file.open_path(settled.context, str(tmp_path / "mine.ipynb"))
+    assert not settled.session.doc.foreign
+    (tmp_path / "copy.ipynb").write_bytes((tmp_path / "mine.ipynb").read_bytes())
+    file.open_path(settled.context, str(tmp_path / "copy.ipynb"))
+    assert settled.session.doc.foreign, "only what was written is known"
+
+
+def test_a_notebook_of_a_program_from_outside_is_from_outside(run, exported, tmp_path):
+    run.answers["save"] = tmp_path / "out.ipynb"
+    exported(export.export_notebook)
+    file.open_path(run.context, str(tmp_path / "out.ipynb"))
+    assert run.session.doc.foreign
+
+
 def test_markdown_has_the_picture_next_to_it(run, exported, tmp_path):
     run.answers["save"] = tmp_path / "my page.md"
     assert exported(export.export_markdown) == "Wrote my page.md"
