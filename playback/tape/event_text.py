@@ -1,6 +1,6 @@
 """Text of an event: short for the caption, with its numbers for the ledger."""
 
-from gradscribe.engine.protocol.tape import Edge, Event, Gap, Op, Value
+from gradscribe.engine.protocol.tape import Call, Edge, Event, Gap, Op, Value
 from gradscribe.playback.tape import passes, snapshot_text
 from gradscribe.playback.tape.expressions import value_expression
 from gradscribe.playback.tape.index import Index
@@ -195,14 +195,15 @@ def _accumulated(index: Index, number: int) -> str:
     return tr("{name}.grad: {written} = {total}", name=name, written=written, total=total)
 
 
+def _call_caption(call: Call, enters: bool) -> str:
+    name = f"{call.name} ({call.kind})" if call.name else call.kind
+    return tr("Entering {name}", name=name) if enters else tr("Leaving {name}", name=name)
+
+
 def _rare(index: Index, event: Event) -> str:
     tape = index.tape
     if event.kind in ("enter", "leave"):
-        call = tape.calls[event.ref]
-        name = f"{call.name} ({call.kind})" if call.name else call.kind
-        if event.kind == "enter":
-            return tr("Entering {name}", name=name)
-        return tr("Leaving {name}", name=name)
+        return _call_caption(tape.calls[event.ref], event.kind == "enter")
     if event.kind == "backward":
         roots = tape.passes[event.ref].roots
         names = [value_name(index, root) for root in roots if root is not None]
