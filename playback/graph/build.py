@@ -477,7 +477,7 @@ class _Builder:
             cut=not any(self.index.values[v].requires_grad for v in op.outputs),
             mark=marks.joined(
                 marks.card_mark(value, op.inplace, self.tags),
-                "" if op.inplace or op.call is None else self.modes.get(op.call, ""),
+                module_modes.mode_of(self.index.tape, op),
             ),
             width=width,
             height=height,
@@ -492,7 +492,8 @@ class _Builder:
         value = last_result(self.index, ops)
         title, note = self._unit_texts(unit, len(ops))
         made = self.index.values[value] if value is not None else None
-        width, height = sizes.module(title, note, formatting.shape(made.shape) if made else "")
+        shape = formatting.shape(made.shape) if made else ""
+        width, height = sizes.module(title, note, shape, made.name if made else "")
         self.cards[unit.key] = Card(
             unit.key,
             "module",

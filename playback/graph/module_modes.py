@@ -2,7 +2,7 @@
 
 import re
 
-from gradscribe.engine.protocol.tape import Call, Tape
+from gradscribe.engine.protocol.tape import Call, Op, Tape
 from gradscribe.playback.translation import tr
 
 _DROPOUT = re.compile(r"(Feature)?(Alpha)?Dropout(1d|2d|3d)?")
@@ -38,3 +38,13 @@ def modes(tape: Tape) -> dict[int, str]:
     return {
         number: tr(" and ").join(sorted(words, reverse=True)) for number, words in found.items()
     }
+
+
+def mode_of(tape: Tape, op: Op) -> str:
+    """Return the mode in which an op is what its module does; empty if any mode does the same.
+
+    Other ops of a model do not depend on the mode of the layers in it.
+    """
+    if op.inplace or op.call is None or not depends_on_mode(tape.calls[op.call]):
+        return ""
+    return "train" if tape.calls[op.call].training else "eval"

@@ -48,8 +48,13 @@ def pill(title: str, scalar: bool, number: str = "") -> tuple[float, float]:
     return min(MAX_WIDTH, max(144.0, 96 + name, 86 + _MONO * len(number))), 48.0
 
 
-def module(title: str, note: str, shape: str = "") -> tuple[float, float]:
-    """Return width and height of a folded module's card; with a shape it shows a thumbnail."""
-    texts = max(_LETTER * min(len(title), 30), _SMALL * len(note), _MONO * len(shape))
+def module(title: str, note: str, shape: str = "", name: str = "") -> tuple[float, float]:
+    """Return width and height of a folded module's card; with a shape it shows a thumbnail.
+
+    The ``name`` of its result stands next to the title.
+    """
+    named = _SMALL * min(len(name), _LONGEST) + 14 if name else 0.0
+    heading = _LETTER * min(len(title), 30) + named
+    texts = max(heading, _SMALL * len(note), _MONO * len(shape))
     thumbnail = 58.0 if shape and shape != "scalar" else 0.0
     return max(180.0, 62 + texts + thumbnail), 72.0 if shape else 56.0

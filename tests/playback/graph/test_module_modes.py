@@ -93,3 +93,16 @@ def test_an_open_module_says_its_mode_where_the_layer_has_no_card(recorded, mode
     tape = recorded(PROGRAM.format(mode=f"net.{mode}()"))
     picture = build_picture(tape, scenes(tape)[0], frozenset({"call:net#0"}))
     assert [frame.kind for frame in picture.frames] == [f"Sequential · {mode}"]
+
+
+def test_an_op_between_layers_has_no_mode(recorded):
+    """Each op of a model with a BatchNorm said *train*, also a ``cat`` or a ``relu``."""
+    tape = recorded(
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.norm = nn.BatchNorm1d(2)\n    def forward(self, x):\n"
+        "        return torch.cat([torch.relu(self.norm(x)), x])\n"
+        "net = Net()\ny = net(torch.ones(3, 2)).sum()"
+    )
+    marks = marks_of(tape, frozenset({"call:net#0"}))
+    assert {title for title, mark in marks.items() if "train" in mark} == {"norm: BatchNorm1d"}
+    assert {"relu", "cat"} <= set(marks)

@@ -25,6 +25,14 @@ def test_tensors_get_room_for_their_thumbnail():
     assert sizes.pill("x", False) > sizes.pill("x", True)
 
 
+def test_a_folded_module_has_room_for_the_name_of_its_result():
+    """The title was cut for a name of one letter."""
+    without, named = (
+        sizes.module("up.1: ConvTranspose2d", "", "2 × 4", name) for name in ("", "x")
+    )
+    assert named[0] >= without[0] + 14
+
+
 def test_a_note_makes_a_card_higher():
     assert sizes.op("linear", "", "x Wᵀ + b", False)[1] > sizes.op("linear", "", "", False)[1]
 
