@@ -198,7 +198,7 @@ class LineMarks:
         style = self._style
         inner = pill[1] - self._sign_width() - 5
         # A number without room for its first digits is left out: a box without text is a dot.
-        text = _fitted(style.value_metrics, mark.value, value[1])
+        text = _fitted(style.value_metrics, mark.value, value[1]) if value[1] > 0 else ""
         number = _fitted(style.gradient_metrics, mark.gradient, inner + 1) if inner > 0 else ""
         if pill[1] and not number:
             pill = (pill[0] + pill[1] - self._sign_width(), self._sign_width())

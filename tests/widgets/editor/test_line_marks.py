@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from PySide6.QtGui import QColor, QImage, QPainter
 
@@ -123,6 +123,7 @@ def test_a_shape_is_never_cut_to_another_shape(marks):
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(ends=[0.0], width=39.0, value="×", gradient="0", reached=True)
 @given(
     st.lists(st.floats(0, 3000), min_size=1, max_size=6),
     st.floats(0, 2500),
