@@ -153,10 +153,34 @@ def _run_window(
     opening: Opening,
     begin: Callable[[Window], None] | None,
 ) -> int:
+    windows: list[Window] = []
+
+    def close() -> None:
+        for window in windows:
+            window.leaving.close_quietly()
+
+    # Before the first engine starts: a signal then closes the window as soon as there is one.
+    ending = ShutdownSignals(close, app)
+    try:
+        return _show_window(app, where, faults, opening, begin, windows)
+    finally:
+        ending.stop()
+
+
+def _show_window(
+    app: QApplication,
+    where: Path,
+    faults: FaultHandler,
+    opening: Opening,
+    begin: Callable[[Window], None] | None,
+    windows: list[Window],
+) -> int:
+    """Make the window, add it to ``windows``, and run until it is closed; return the exit code."""
     from gradscribe.app.link.client import Link
 
     link = Link(spare=True)
     window = Window(link, Settings.of_user(), Drafts(where / "drafts"))
+    windows.append(window)
     try:
         opening.open(window)
     except Refused as refusal:
@@ -184,12 +208,10 @@ def _run_window(
     window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose)
     server = RequestServer(window, window.open_request)
     window.painted.connect(server.listen)
-    ending = ShutdownSignals(window.leaving.close_quietly, window)
     window.show()
     try:
         return app.exec()
     finally:
         server.close()
-        ending.stop()
         if torch_setup is not None:
             torch_setup.close()

@@ -83,3 +83,18 @@ def test_what_was_typed_just_before_is_kept(tmp_path, name):
     assert (window.returncode, said) == (0, "")
     kept = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert any(b"typed_just_now" in path.read_bytes() for path in kept)
+
+
+def test_a_signal_while_the_window_is_being_made_closes_it_too(tmp_path):
+    """The program was killed, and its lock stayed behind."""
+    names = ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
+    home = os.environ | dict.fromkeys(names, str(tmp_path)) | {"QT_QPA_PLATFORM": "offscreen"}
+    code = (
+        "import os, signal\nfrom gradscribe.app.window.startup import open_window\n"
+        "raise SystemExit(open_window(begin=lambda _: os.kill(os.getpid(), signal.SIGTERM)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=home, capture_output=True, timeout=90
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert [*tmp_path.rglob("*.session.lock")] == []
