@@ -35,8 +35,6 @@ class Doc(Struct, frozen=True):
     source: str = ""
     saved: str = ""
     path: str = ""
-    made_of: str = ""
-    """Path of the notebook that it was made of, without a file of its own; else empty."""
     title: str = tr("Untitled")
     seed: int = 0
     device: str = "cpu"
@@ -58,6 +56,8 @@ class Doc(Struct, frozen=True):
     """The slides of a lecture on it, in order."""
     saved_slides: tuple[Slide, ...] = ()
     """The slides as they are in a file."""
+    made_of: str = ""
+    """Path of the notebook that it was made of, without a file of its own; else empty."""
 
     @property
     def has_unsaved(self) -> bool:
