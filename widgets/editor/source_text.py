@@ -142,8 +142,8 @@ def hunks(old: str, new: str) -> list[Hunk]:
 
     They cover little more than what differs, so that cursors elsewhere stay in place.
     """
-    before = _common_prefix(old, new)
-    after = _common_prefix(old[before:][::-1], new[before:][::-1])
+    before = common_prefix_length(old, new)
+    after = common_prefix_length(old[before:][::-1], new[before:][::-1])
     if before == len(old) == len(new):
         return []
     # Whole lines are compared, so both ends are extended to line borders.
@@ -170,12 +170,13 @@ def _line_hunks(old: list[str], new: list[str], start: int) -> list[Hunk]:
 
 
 def _trimmed(start: int, old: str, new: str) -> Hunk:
-    before = _common_prefix(old, new)
-    after = _common_prefix(old[before:][::-1], new[before:][::-1])
+    before = common_prefix_length(old, new)
+    after = common_prefix_length(old[before:][::-1], new[before:][::-1])
     return Hunk(start + before, start + len(old) - after, new[before : len(new) - after])
 
 
-def _common_prefix(a: str, b: str) -> int:
+def common_prefix_length(a: str, b: str) -> int:
+    """Return the number of characters with which both texts begin."""
     low, high = 0, min(len(a), len(b))
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,10 +1,11 @@
 """Lines that an edit removes and adds, cut to a width so that the difference is visible."""
 
 from collections.abc import Sequence
-from itertools import takewhile
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF
+
+from gradscribe.widgets.editor.source_text import common_prefix_length
 
 BEFORE = 10
 """Characters in front of a difference that a line begins with, if its own beginning is cut off."""
@@ -36,17 +37,12 @@ def fit_changes(rows: Sequence[str], metrics: QFontMetricsF, room: float) -> lis
 
 def _start(old: str, new: str, metrics: QFontMetricsF, room: float) -> int:
     """Return the first character to show of two lines: 0 where the difference fits as well."""
-    same = _common(old, new)
-    tail = _common(old[same:][::-1], new[same:][::-1])
+    same = common_prefix_length(old, new)
+    tail = common_prefix_length(old[same:][::-1], new[same:][::-1])
     ends = (text[: len(text) - tail] for text in (old, new))
     if all(metrics.horizontalAdvance(f"− {end}{_ELLIPSIS}") <= room for end in ends):
         return 0
     return max(0, same - BEFORE)
-
-
-def _common(one: str, other: str) -> int:
-    """Return the number of characters with which both begin."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _fitted(sign: str, text: str, start: int, metrics: QFontMetricsF, room: float) -> str:
